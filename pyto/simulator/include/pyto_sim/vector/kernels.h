@@ -53,7 +53,6 @@ void scalar(ScalarOp op, Elem t, Span dst, Span a, uint64_t value, const Lanes& 
 void fill(uint32_t size, Span dst, uint64_t value, const Lanes& lanes);
 void copy(uint32_t size, Span dst, Span a, const Lanes& lanes);
 void cast(Elem to, Elem from, Round mode, Span dst, Span a, const Lanes& lanes);
-void cast_int4(bool to_int4, Round mode, Span dst, Span a, const Lanes& lanes);
 void cast_dequant(uint16_t half_scale, Span dst, Span a, const Lanes& lanes);
 // int16 -> 8 bit with 16 scales of a block (`per_lane`) or one; a block of 16 results fills half a destination block.
 void dequant_b8(bool is_signed, const uint64_t* scales, bool per_lane, bool high_half, Span dst, Span a,
@@ -81,11 +80,14 @@ void reduce_pair(Elem t, void* dst, Span a, uint32_t dst_rep, const Lanes& lanes
 uint32_t reduce_sum(Elem t, Span a, bool tree, const Lanes& lanes);
 uint64_t reduce_extreme(bool is_max, Elem t, Span a, const Lanes& lanes);
 
-void gather(uint32_t size, void* dst, const void* src, const uint32_t* offset, uint32_t dst_rep, const Lanes& lanes);
-void gather_blocks(void* dst, const void* src, const uint32_t* offset, uint32_t repeats, uint32_t blk, uint32_t rep);
-// Elements of each repeat: `count` (counter mode) or 256 bytes when it is 0. `bits` is null for a fixed pattern 1..7.
+// Offsets are bytes from `src`; false when one of an active lane, or its end, is beyond `limit` bytes.
+bool gather(uint32_t size, void* dst, const void* src, uint64_t limit, const uint32_t* offset, uint32_t dst_rep,
+            const Lanes& lanes);
+bool gather_blocks(void* dst, const void* src, uint64_t limit, const uint32_t* offset, uint32_t repeats, uint32_t blk,
+                   uint32_t rep);
+// `per_repeat` elements of each repeat are looked at. `bits` is null for a fixed pattern 1..7. Returns how many were kept.
 uint64_t gather_mask(uint32_t size, void* dst, Span a, const void* bits, uint32_t bits_rep, uint32_t pattern,
-                     uint32_t count, uint32_t repeats);
+                     uint32_t per_repeat, uint32_t repeats);
 
 void sort32(Elem t, void* dst, const void* score, const uint32_t* index, uint32_t repeats);
 // Merges up to four descending lists of 8-byte (score, index) pairs; `taken` receives how many of each were used.

@@ -1,0 +1,100 @@
+// Sorting of (score, index) pairs, 8 bytes each: the score in the low bytes, the index in the high four. Descending;
+// equal scores keep their order.
+#include "vector_half.h"
+#include "vector_rows.h"
+
+namespace pyto_sim {
+namespace vec {
+
+namespace {
+
+PYTO_INLINE float score_of(Elem t, const uint8_t* pair)
+{
+    if (t == Elem::F16) {
+        uint16_t h;
+        std::memcpy(&h, pair, 2);
+        return half_to_float(h);
+    }
+    float f;
+    std::memcpy(&f, pair, 4);
+    return f;
+}
+
+}  // namespace
+
+void sort32(Elem t, void* dst, const void* score, const uint32_t* index, uint32_t repeats)
+{
+    constexpr uint32_t kCount = 32;
+    const uint32_t size = elem_size(t);
+    for (uint32_t r = 0; r < repeats; ++r) {
+        const uint8_t* from = static_cast<const uint8_t*>(score) + size_t{r} * kCount * size;
+        const uint32_t* id = index + size_t{r} * kCount;
+        float key[kCount];
+        uint32_t order[kCount];
+        for (uint32_t i = 0; i < kCount; ++i) {
+            const float k = score_of(t, from + size_t{i} * size);
+            uint32_t at = i;
+            while (at > 0 && key[at - 1] < k) {
+                key[at] = key[at - 1];
+                order[at] = order[at - 1];
+                --at;
+            }
+            key[at] = k;
+            order[at] = i;
+        }
+        uint8_t* to = static_cast<uint8_t*>(dst) + size_t{r} * kCount * 8;
+        uint8_t sorted[kCount * 8] = {};
+        for (uint32_t i = 0; i < kCount; ++i) {
+            std::memcpy(sorted + i * 8, from + size_t{order[i]} * size, size);
+            std::memcpy(sorted + i * 8 + 4, id + order[i], 4);
+        }
+        std::memcpy(to, sorted, sizeof sorted);
+    }
+}
+
+void merge_sort(Elem t, void* dst, const void* const src[4], const uint16_t length[4], uint32_t lists,
+                bool stop_when_exhausted, uint16_t taken[4])
+{
+    uint32_t at[4] = {0, 0, 0, 0};
+    uint8_t* out = static_cast<uint8_t*>(dst);
+    bool running = true;
+    for (uint32_t k = 0; stop_when_exhausted && k < lists; ++k) {
+        running = running && length[k] != 0;
+    }
+    while (running) {
+        int best = -1;
+        float best_score = 0.0f;
+        for (uint32_t k = 0; k < lists; ++k) {
+            if (at[k] < length[k]) {
+                const float score = score_of(t, static_cast<const uint8_t*>(src[k]) + size_t{at[k]} * 8);
+                if (best < 0 || score > best_score) {
+                    best = static_cast<int>(k);
+                    best_score = score;
+                }
+            }
+        }
+        if (best < 0) {
+            break;
+        }
+        std::memcpy(out, static_cast<const uint8_t*>(src[best]) + size_t{at[best]} * 8, 8);
+        out += 8;
+        ++at[best];
+        running = !(stop_when_exhausted && at[best] == length[best]);
+    }
+    for (uint32_t k = 0; k < 4; ++k) {
+        taken[k] = static_cast<uint16_t>(at[k]);
+    }
+}
+
+void extract_pairs(Elem t, void* values, uint32_t* index, const void* sorted, uint64_t count)
+{
+    const uint32_t size = elem_size(t);
+    const uint8_t* from = static_cast<const uint8_t*>(sorted);
+    for (uint64_t i = 0; i < count; ++i) {
+        std::memcpy(static_cast<uint8_t*>(values) + i * size, from + i * 8, size);
+        std::memcpy(index + i, from + i * 8 + 4, 4);
+    }
+}
+
+}  // namespace vec
+}  // namespace pyto_sim
