@@ -1,4 +1,4 @@
-"""The errors that pyto raises. A user's mistake is a `PytoError` other than `InternalError`: what, where, what to do."""
+"""The errors that pyto raises. Every `PytoError` but `InternalError` is the user's: what, where, what to do."""
 
 from __future__ import annotations
 
