@@ -1,0 +1,71 @@
+"""Binding of arguments to a host function's parameters and dims, and the value of scalar expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pyto.errors import LaunchError
+from pyto.ir.nodes import Apply, Const, Expr, Function, TensorType, Var
+from pyto.ir.scalar import SCALAR_OPS
+from pyto.numerics import NUMPY, Array
+
+Env = dict[str, Any]
+
+
+def bind(host: Function, tensors: Mapping[str, Array], scalars: Mapping[str, int | float]) -> Env:
+    """Parameters and dims by name: arrays checked against the signature, read-only where the direction is in."""
+    given = {**tensors, **scalars}
+    for p in host.params:
+        if p.var.name not in given:
+            raise LaunchError("missing-argument", f"{host.name}: argument {p.var.name!r} is missing", p.loc)
+    env: Env = {p.var.name: given[p.var.name] for p in host.params}
+    extra = sorted(given.keys() - env.keys())
+    if extra:
+        raise LaunchError("unknown-argument", f"{host.name} has no parameter {extra[0]!r}")
+    bound_by: dict[str, str] = {}
+    arrays = [p for p in host.params if isinstance(p.var.type, TensorType)]
+    for p in arrays:
+        _check_tensor(host, p.var, env, bound_by)
+    written = [env[p.var.name] for p in arrays if p.direction != "in"]
+    for p in arrays:
+        if p.direction == "in":
+            array = env[p.var.name]
+            overlaps = any(np.may_share_memory(array, w) for w in written)
+            env[p.var.name] = frozen = array.copy() if overlaps else array.view()
+            frozen.flags.writeable = False  # so that its loads can be views
+    return env
+
+
+def _check_tensor(host: Function, var: Var, env: Env, bound_by: dict[str, str]) -> None:
+    array, t = env[var.name], var.type
+    assert isinstance(t, TensorType)
+    where = f"{host.name}: {var.name}"
+    if array.dtype != NUMPY[t.dtype.name]:
+        raise LaunchError("dtype", f"{where} is {array.dtype}, the kernel takes {NUMPY[t.dtype.name]}")
+    if array.ndim != len(t.shape):
+        raise LaunchError("shape", f"{where} has {array.ndim} dimensions, the kernel takes {len(t.shape)}")
+    if not array.flags.c_contiguous:
+        raise LaunchError("contiguity", f"{where} is not contiguous", remedy="pass np.ascontiguousarray(...) of it")
+    for axis, extent in enumerate(t.shape):
+        have = array.shape[axis]
+        if isinstance(extent, Var) and extent.name not in env:
+            env[extent.name], bound_by[extent.name] = have, f"{var.name}.shape[{axis}]"
+        elif have != (want := evaluate(extent, env)):
+            why = f" ({extent.name}, bound by {bound_by.get(extent.name)})" if isinstance(extent, Var) else ""
+            raise LaunchError("shape", f"{where}.shape[{axis}] is {have}, expected {want}{why}")
+
+
+def evaluate(expr: Expr, env: Env) -> Any:
+    """A scalar expression's value; variables come from `env` by name."""
+    if isinstance(expr, Const):
+        return expr.value
+    if isinstance(expr, Var):
+        return env[expr.name]
+    assert isinstance(expr, Apply)
+    if expr.op == "select":
+        return evaluate(expr.args[1] if evaluate(expr.args[0], env) else expr.args[2], env)
+    value = SCALAR_OPS[expr.op](*[evaluate(a, env) for a in expr.args])
+    return int(value) if expr.op == "cast" and expr.dtype.kind in "iu" else value

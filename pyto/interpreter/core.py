@@ -1,0 +1,172 @@
+"""The machinery of all stages: values by name, blocks, loops, launches, windows of GM tensors."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pyto.errors import InternalError
+from pyto.interpreter.arguments import Env, evaluate
+from pyto.ir.nodes import Block, DType, Expr, Function, Op, Program, Space, TensorType, TileType, walk
+from pyto.numerics import Array, cast, compute, poison_bytes, poisoned
+
+Extent = tuple[int, int]
+
+Handler = Callable[["Core", Op], "Sequence[Any] | None"]
+STRUCTURE: dict[str, Handler] = {}
+TILES: dict[str, Handler] = {}  # tensor and tile stage
+MACHINE: dict[str, Handler] = {}
+
+
+def handles(table: dict[str, Handler], *names: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        table.update(dict.fromkeys(names, handler))
+        return handler
+
+    return register
+
+
+@dataclass
+class Core:
+    """What one function's body sees: values by name and, on a core of the machine stage, memories by space."""
+
+    program: Program
+    env: Env
+    order: random.Random | None
+    cores: int
+    memory: dict[str, Array] = field(default_factory=dict)
+
+    def block(self, block: Block) -> Sequence[Any]:
+        """Runs the operations; what the closing `yield` carries."""
+        table = MACHINE if self.memory else TILES
+        for op in block.ops:
+            if op.name == "yield":
+                return [self.value(a) for a in op.args]
+            handler = STRUCTURE.get(op.name) or table.get(op.name)
+            if handler is None:
+                raise InternalError(
+                    f"the interpreter does not know {op.name!r} in the {self.program.stage} stage", op.loc
+                )
+            handler(self, op)
+        return ()
+
+    def value(self, expr: Expr) -> Any:
+        return evaluate(expr, self.env)
+
+    def extent(self, valid: tuple[Expr, Expr], shape: tuple[int, int]) -> Extent:
+        rows, cols = (max(0, min(int(evaluate(v, self.env)), s)) for v, s in zip(valid, shape))
+        return rows, cols
+
+    def shuffled(self, values: Sequence[int]) -> Sequence[int]:
+        return values if self.order is None else self.order.sample(values, len(values))
+
+    def define(self, op: Op, array: Array) -> None:
+        """The op's result: `array` with the lanes outside the result's valid shape poisoned."""
+        t = op.result.type
+        assert isinstance(t, TileType)
+        rows, cols = self.extent(t.valid, t.shape)
+        if (rows, cols) != t.shape:
+            valid, array = array[:rows, :cols], poisoned(t.shape, t.dtype)
+            array[:rows, :cols] = valid
+        self.env[op.result.name] = array
+
+
+@handles(STRUCTURE, "let")
+def _let(core: Core, op: Op) -> None:
+    core.env[op.result.name] = core.value(op.args[0])
+
+
+@handles(STRUCTURE, "set_flag", "wait_flag", "barrier")
+def _order_only(core: Core, op: Op) -> None:
+    return None
+
+
+@handles(STRUCTURE, "for")
+def _for(core: Core, op: Op) -> None:
+    (body,) = op.blocks
+    lo, hi, step, *carried = (core.value(a) for a in op.args)
+    indices: Sequence[int] = range(lo, hi, step)
+    if op.attrs["kind"] == "parallel":
+        indices = core.shuffled(indices)
+    index, *params = body.params
+    for i in indices:
+        core.env[index.name] = i
+        core.env.update((p.name, c) for p, c in zip(params, carried))
+        carried = list(core.block(body))
+    core.env.update((r.name, c) for r, c in zip(op.results, carried))
+
+
+@handles(STRUCTURE, "region")
+def _region(core: Core, op: Op) -> None:
+    core.block(op.blocks[0])
+
+
+@handles(STRUCTURE, "create_tensor")
+def _create_tensor(core: Core, op: Op) -> None:
+    t = op.result.type
+    assert isinstance(t, TensorType)
+    core.env[op.result.name] = poisoned(tuple(core.value(e) for e in t.shape), t.dtype)
+
+
+@handles(STRUCTURE, "read")
+def _read(core: Core, op: Op) -> None:
+    tensor, *index = (core.value(a) for a in op.args)
+    if not all(0 <= i < n for i, n in zip(index, tensor.shape)):
+        raise InternalError(f"read leaves its tensor: {index} of {list(tensor.shape)}", op.loc)
+    element = tensor[tuple(index)]
+    core.env[op.result.name] = float(element) if op.result.dtype.kind == "f" else int(element)
+
+
+@handles(STRUCTURE, "launch")
+def _launch(core: Core, op: Op) -> None:
+    """Every block of the grid, one after the other."""
+    grid, *arguments = (core.value(a) for a in op.args)
+    device = next(f for f in core.program.device if f.name == op.attrs["kernel"])
+    env = {p.var.name: a for p, a in zip(device.params, arguments)}
+    block, blocks = device.body.params
+    count = min(grid, core.cores)
+    for b in core.shuffled(range(count)):
+        memory = _memories(device) if core.program.stage == "machine" else {}
+        env_b = {**env, block.name: b, blocks.name: count}
+        Core(core.program, env_b, core.order, core.cores, memory).block(device.body)
+
+
+def slot_bytes(t: TileType) -> int:
+    """Bytes of one slot of a buffer: rows at their pitch in UB, the padded fractal layout elsewhere."""
+    per_block = 32 // t.dtype.bytes
+    count = t.shape[0] * t.pitch if t.space == Space.UB else t.pitch * (-(-t.shape[1] // per_block) * per_block)
+    return -(-count * t.dtype.bytes // 32) * 32
+
+
+def _memories(device: Function) -> dict[str, Array]:
+    """Fresh memories of a core, as large as the function's buffers reach, poisoned."""
+    ends: dict[str, int] = {}
+    for op in walk(device.body):
+        if op.name == "alloc":
+            t = op.result.type
+            assert isinstance(t, TileType) and t.space is not None
+            end = op.attrs["offset"] + op.attrs.get("slots", 1) * slot_bytes(t)
+            ends[t.space] = max(end, ends.get(t.space, 0))
+    return {space: poison_bytes(end) for space, end in ends.items()} or {Space.UB: poison_bytes(0)}
+
+
+def gm_window(core: Core, op: Op, tensor: Array, offsets: Sequence[Expr], extent: Extent) -> Array:
+    """The part of a GM tensor at the offsets, as [rows, cols]; leaving the tensor is a fault of the program."""
+    sizes = {op.attrs["rows"]: extent[0], op.attrs["cols"]: extent[1]}
+    index: list[int | slice] = []
+    for axis, e in enumerate(offsets):
+        at, size = core.value(e), sizes.get(axis)
+        if at < 0 or (at + (1 if size is None else size) > tensor.shape[axis] and 0 not in extent):
+            raise InternalError(f"{op.name} leaves its tensor at {at} of {tensor.shape[axis]} on axis {axis}", op.loc)
+        index.append(at if size is None else slice(at, at + size))
+    return tensor[tuple(index)].reshape(extent) if sizes.keys() & {None} else tensor[tuple(index)]
+
+
+def store(op: Op, target: Array, values: Array, dtype: DType) -> None:
+    """Narrowed to the tensor's type if the tile is wider (an accumulator's), added if atomic."""
+    values = cast(values, dtype)
+    target[...] = compute(np.add, dtype, (target, values)) if op.attrs.get("atomic") else values

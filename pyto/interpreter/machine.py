@@ -1,0 +1,105 @@
+"""Machine stage: each operation reads and writes the bytes of the core's memories where the plan put its operands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyto.errors import InternalError
+from pyto.interpreter.core import MACHINE, Core, Extent, gm_window, handles, slot_bytes, store
+from pyto.interpreter.tiles import ELEMENTWISE, reduction
+from pyto.ir.nodes import Expr, Op, Space, TileType, View
+from pyto.ir.ops import OPS
+from pyto.ir.scalar import dtype_of
+from pyto.numerics import NUMPY, Array, cast, compute, product
+
+
+@handles(MACHINE, "alloc")
+def _alloc(core: Core, op: Op) -> None:
+    core.env[op.result.name] = op
+
+
+def _at(core: Core, view: Expr, extent: Extent | None = None) -> Array:
+    """A view's memory as a writable array: of its valid extents, or of `extent`."""
+    assert isinstance(view, View)
+    t, alloc = view.buffer.type, core.env[view.buffer.name]
+    assert isinstance(t, TileType) and t.space is not None
+    rows, cols = extent or core.extent(view.valid, view.shape)
+    slot, row, col, size = core.value(view.slot), core.value(view.row), core.value(view.col), t.dtype.bytes
+    pitch = view.pitch if t.space == Space.UB else t.shape[1]
+    first = row * pitch + col
+    last = first + max(0, rows - 1) * pitch + cols
+    if not 0 <= slot < alloc.attrs.get("slots", 1) or first < 0 or last * size > slot_bytes(t):
+        raise InternalError(
+            f"view leaves buffer {view.buffer.name}: slot {slot}, elements {first} to {last}", alloc.loc
+        )
+    offset = alloc.attrs["offset"] + slot * slot_bytes(t) + first * size
+    return np.ndarray((rows, cols), NUMPY[t.dtype.name], core.memory[t.space].data, offset, (pitch * size, size))
+
+
+@handles(MACHINE, "load")
+def _load(core: Core, op: Op) -> None:
+    dst, tensor, *offsets = op.args
+    target = _at(core, dst)
+    target[...] = gm_window(core, op, core.value(tensor), offsets, target.shape)
+
+
+@handles(MACHINE, "store")
+def _store(core: Core, op: Op) -> None:
+    tensor, src, *offsets = op.args
+    values = _at(core, src)
+    store(op, gm_window(core, op, core.value(tensor), offsets, values.shape), values, dtype_of(tensor))
+
+
+@handles(MACHINE, *ELEMENTWISE)
+def _elementwise(core: Core, op: Op) -> None:
+    fn, target = OPS[op.name].numpy, _at(core, op.args[0])
+    assert fn is not None
+    rows, cols = target.shape
+    second = {"row_expand": (rows, 1), "col_expand": (1, cols)}.get(op.name[:10], (rows, cols))
+    values = [
+        _at(core, a, extent) if isinstance(a, View) else core.value(a)
+        for a, extent in zip(op.args[1:], ((rows, cols), second))
+    ]
+    target[...] = compute(fn, dtype_of(op.args[0]), values)
+
+
+@handles(MACHINE, "whole_reduce")
+def _whole_reduce(core: Core, op: Op) -> None:
+    fn, (dst, src) = OPS[reduction(op)].numpy, op.args
+    assert fn is not None
+    _at(core, dst)[...] = compute(fn, dtype_of(dst), [_at(core, src)])
+
+
+@handles(MACHINE, "full")
+def _full(core: Core, op: Op) -> None:
+    _at(core, op.args[0])[...] = compute(np.asarray, dtype_of(op.args[0]), [core.value(op.args[1])])
+
+
+@handles(MACHINE, "cast", "copy")
+def _cast(core: Core, op: Op) -> None:
+    dst, src = op.args
+    target = _at(core, dst)
+    target[...] = cast(_at(core, src, target.shape).copy(), dtype_of(dst), op.attrs.get("mode", "rint"))
+
+
+@handles(MACHINE, "brcb")
+def _brcb(core: Core, op: Op) -> None:
+    dst, src = op.args
+    target = _at(core, dst)
+    target[...] = _at(core, src, (target.shape[0], 1)).copy()
+
+
+@handles(MACHINE, "load_a", "load_b")
+def _load_operand(core: Core, op: Op) -> None:
+    dst, src = op.args
+    target = _at(core, dst)
+    target[...] = _at(core, src, target.shape[::-1]).T if op.attrs.get("trans") else _at(core, src, target.shape)
+
+
+@handles(MACHINE, "mmad")
+def _mmad(core: Core, op: Op) -> None:
+    acc, a, b, init = op.args
+    x, y = _at(core, a), _at(core, b)
+    k = min(x.shape[1], y.shape[0])
+    target = _at(core, acc, (x.shape[0], y.shape[1]))
+    target[...] = product(x[:, :k], y[:k]) + (0 if core.value(init) else target)
