@@ -1,0 +1,102 @@
+"""What a caller may pass as a tensor: numpy arrays and torch tensors. torch is never imported here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from pyto.errors import LaunchError
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+NUMPY_DTYPES: dict[np.dtype[Any], str] = {
+    np.dtype(name): name
+    for name in ("float32", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "bool")
+} | {BFLOAT16: "bfloat16"}
+TO_NUMPY: dict[str, np.dtype[Any]] = {name: dtype for dtype, name in NUMPY_DTYPES.items()}
+
+
+class Described(NamedTuple):
+    """A tensor argument: where its bytes are, and what they are."""
+
+    address: int
+    dtype: str
+    shape: tuple[int, ...]
+    contiguous: bool
+    writable: bool
+    device: str  # "cpu" | "npu" | another torch device type
+    library: str  # "numpy" | "torch"
+
+
+def describe_numpy(array: np.ndarray[Any, Any]) -> Described:
+    """A numpy array; dtypes that pyto does not have keep numpy's name."""
+    flags = array.flags
+    return Described(
+        array.__array_interface__["data"][0],
+        NUMPY_DTYPES.get(array.dtype) or str(array.dtype),
+        array.shape,
+        flags.c_contiguous and array.dtype.isnative,
+        flags.writeable,
+        "cpu",
+        "numpy",
+    )
+
+
+_torch_dtypes: dict[Any, str] = {}
+
+
+def describe_torch(tensor: Any) -> Described:
+    """A torch tensor on any device."""
+    dtype = tensor.dtype
+    name = _torch_dtypes.get(dtype)
+    if name is None:
+        name = _torch_dtypes[dtype] = str(dtype).removeprefix("torch.")
+    device = tensor.device.type
+    strided = tensor.is_contiguous() if device in ("cpu", "npu") else False
+    return Described(tensor.data_ptr() if strided else 0, name, tuple(tensor.shape), strided, True, device, "torch")
+
+
+_describers: dict[type, Callable[[Any], Described] | None] = {np.ndarray: describe_numpy}
+
+
+def describer(kind: type) -> Callable[[Any], Described] | None:
+    """How to describe values of a type; None if it is no tensor."""
+    try:
+        return _describers[kind]
+    except KeyError:
+        found: Callable[[Any], Described] | None = None
+        torch = sys.modules.get("torch")
+        if issubclass(kind, np.ndarray):
+            found = describe_numpy
+        elif torch is not None and issubclass(kind, torch.Tensor):
+            found = describe_torch
+        if found is not None or torch is not None:
+            _describers[kind] = found
+        return found
+
+
+def describe(value: Any, name: str, program: str) -> Described:
+    """`value` as a tensor argument, or LaunchError if it is none."""
+    how = describer(type(value))
+    if how is None:
+        raise LaunchError(
+            "launch.not-a-tensor",
+            f"{program}: argument {name} is {_article(type(value).__name__)}, not a tensor",
+            remedy="pass a numpy array or a torch tensor",
+        )
+    return how(value)
+
+
+def _article(word: str) -> str:
+    return ("an " if word[:1].lower() in "aeiou" else "a ") + word
+
+
+def empty(shape: tuple[int, ...], dtype: str, library: str, device: str) -> Any:
+    """A new uninitialised tensor of the given library."""
+    if library == "torch":
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=device)
+    return np.empty(shape, dtype=TO_NUMPY[dtype])
