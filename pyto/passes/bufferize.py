@@ -1,0 +1,250 @@
+"""Tile to machine stage: SSA tiles become buffers, ops write their destination, loops carry nothing.
+
+A result takes its operand's buffer when the op works in place and nobody needs the operand any more; windows and
+reshapes share their source's buffer. What a `pl.pipeline` loop loads or stores gets one buffer slot a stage, so that
+the pipes of consecutive iterations overlap; the in-order queues of the hardware do the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pyto.errors import CompileError
+from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, Space, TileType, Var, View, const
+from pyto.ir.scalar import apply, simplify
+from pyto.passes.liveness import Life, Liveness, is_tile
+
+ALIASES = frozenset({"slice", "reshape", "set_validshape"})
+CHANGES = frozenset({"mmad", "assemble", "fillpad"})  # the result is the first operand, changed
+ELEMENTWISE = frozenset({
+    "add", "sub", "mul", "div", "maximum", "minimum", "abs", "exp", "log", "sqrt", "relu", "copy",
+})  # fmt: skip
+LOADS = frozenset({"load", "load_a", "load_b"})
+
+
+def bufferize(program: Program) -> Program:
+    return replace(program.map_device(lambda f: _Bufferizer(f).run()), stage="machine")
+
+
+@dataclass
+class Group:
+    """Values that live in one buffer."""
+
+    first: Var
+    end: int
+    loops: tuple[Var, ...]
+    transferred: set[Var] = field(default_factory=set)  # loops in which an MTE loads or stores it
+    buffer: Var | None = None
+    slot: Expr = Const(0)
+
+
+class _Bufferizer:
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.life: dict[Var, Life] = Liveness(function).of
+        self.group: dict[Var, Group] = {}
+        self.windows: set[Var] = set()  # values that are a part or another shape of their buffer
+        self.loop_ops: dict[Var, Op] = {}
+        self.views: dict[Var, View] = {}
+        self.allocs: list[Op] = []
+
+    def run(self) -> Function:
+        self._share(self.function.body, ())
+        ops = self._lower(self.function.body)
+        return self.function.with_(body=Block(self.function.body.params, (*self.allocs, *ops)))
+
+    # -- which values share a buffer
+    def _new(self, var: Var) -> Group:
+        if var not in self.group:
+            life = self.life[var]
+            self.group[var] = Group(var, life.end, life.loops)
+        return self.group[var]
+
+    def _join(self, var: Var, group: Group) -> None:
+        old = self.group.get(var)
+        if old is group:
+            return
+        members = [v for v, g in self.group.items() if g is old] if old else [var]
+        for member in members:
+            self.group[member] = group
+            life = self.life[member]
+            group.end = max(group.end, life.end)
+            group.loops = _common(group.loops, life.loops)
+        if old:
+            group.transferred |= old.transferred
+
+    def _free_after(self, value: Expr, position: int) -> bool:
+        """Whether nobody reads `value`'s buffer after `position` (a whole-buffer value only)."""
+        assert isinstance(value, Var)
+        return value not in self.windows and self._new(value).end <= position
+
+    def _share(self, block: Block, loops: tuple[Var, ...]) -> None:
+        for op in block.ops:
+            if op.name == "for":
+                self._share_loop(op, loops)
+            elif op.name == "store" and loops:
+                self._new(op.args[1]).transferred.add(loops[-1])  # type: ignore[arg-type]
+            elif op.results and is_tile(op.result):
+                self._share_result(op, loops)
+
+    def _share_result(self, op: Op, loops: tuple[Var, ...]) -> None:
+        result, at = op.result, self.life[op.result].start
+        source = next((a for a in op.args if is_tile(a)), None)
+        if op.name in ALIASES:
+            assert isinstance(source, Var)
+            self._join(result, self._new(source))
+            if op.name != "set_validshape" or source in self.windows:
+                self.windows.add(result)
+        elif op.name in CHANGES and self._free_after(source, at):  # type: ignore[arg-type]
+            self._join(result, self._new(source))  # type: ignore[arg-type]
+        elif op.name in ELEMENTWISE or op.name.startswith(("row_expand", "col_expand")):
+            candidates = op.args if op.name in ELEMENTWISE else op.args[:1]
+            for arg in candidates:
+                if result in self.group or not is_tile(arg) or not self._free_after(arg, at):
+                    continue
+                same = isinstance(arg, Var) and arg.type.shape == result.type.shape and arg.dtype == result.dtype  # type: ignore[union-attr]
+                if same and not self._new(arg).transferred:  # type: ignore[arg-type]
+                    self._join(result, self._new(arg))  # type: ignore[arg-type]
+        group = self._new(result)
+        if op.name in LOADS and loops:
+            group.transferred.add(loops[-1])
+
+    def _share_loop(self, op: Op, loops: tuple[Var, ...]) -> None:
+        (body,) = op.blocks
+        index, *carried = body.params
+        self.loop_ops[index] = op
+        for param, init, result, last in zip(carried, op.args[3:], op.results, body.ops[-1].args):
+            if not is_tile(param):
+                raise CompileError("carried-scalar", f"{param.name}: a scalar carried through a loop is not supported yet", op.loc,
+                                   remedy="compute it from the loop index")  # fmt: skip
+            group = self._new(param)
+            if self._free_after(init, self.life[param].start):
+                self._join(param, self._new(init))  # type: ignore[arg-type]
+                group = self.group[param]
+            self._join(result, group)
+            made = next((o for o in body.ops if last in o.results), None)
+            if made is not None and made.name not in ALIASES | CHANGES and group.end <= self.life[result].start:
+                if self.life[param].end <= self.life[last].start:  # type: ignore[index]
+                    self._join(last, group)  # type: ignore[arg-type]
+        self._share(body, (*loops, index))
+
+    # -- buffers and views
+    def _view(self, var: Var) -> View:
+        if var not in self.views:
+            group = self._new(var)
+            if group.buffer is None:
+                self._allocate(group)
+            assert group.buffer is not None and isinstance(var.type, TileType) and isinstance(group.buffer.type, TileType)
+            self.views[var] = View(group.buffer, var.type.shape, var.type.valid, group.slot, Const(0), Const(0), group.buffer.type.pitch)
+        return self.views[var]
+
+    def _allocate(self, group: Group) -> None:
+        t = group.first.type
+        assert isinstance(t, TileType)
+        space = t.space or Space.UB
+        shape = t.shape if space == Space.UB else (-(-t.shape[0] // 16) * 16, -(-t.shape[1] // 16) * 16)
+        group.buffer = Var(group.first.name, TileType(shape, t.dtype, (const(shape[0]), const(shape[1])), space))
+        slots = 1
+        innermost = group.loops[-1] if group.loops else None
+        if innermost is not None and innermost in group.transferred and self.loop_ops[innermost].attrs["kind"] == "pipeline":
+            loop = self.loop_ops[innermost]
+            slots = loop.attrs["stages"] if space in (Space.UB, Space.L1) else 2
+            lo, _, step = loop.args[:3]
+            group.slot = apply("mod", simplify(apply("floordiv", innermost - lo, step), {}), Const(slots)) if slots > 1 else Const(0)
+        self.allocs.append(Op("alloc", (), (group.buffer,), {"slots": slots, "offset": None}, (), self._loc))
+
+    _loc = None
+
+    # -- machine operations
+    def _lower(self, block: Block) -> list[Op]:
+        out: list[Op] = []
+        for op in block.ops:
+            self._loc = op.loc  # type: ignore[assignment]
+            handler = self.HANDLERS.get(op.name)
+            if handler is not None:
+                handler(self, op, out)
+            elif op.results and is_tile(op.result):
+                source = op.args[0] if op.args else Const(0)
+                self._detach(op, source, out)
+                out.append(op.with_(args=(self._view(op.result), *self._operands(op)), results=()))
+            else:
+                out.append(op.with_(args=self._operands(op)))
+        return out
+
+    def _operands(self, op: Op) -> tuple[Expr, ...]:
+        return tuple(self._view(a) if is_tile(a) else a for a in op.args)  # type: ignore[arg-type]
+
+    def _detach(self, op: Op, source: Expr, out: list[Op]) -> None:
+        """Before an op changes `source` in place: a copy of it, if somebody still needs the old value."""
+        if op.name in CHANGES and self._new(op.result) is not self._new(source):  # type: ignore[arg-type]
+            self._copy(replace(self._view(op.result), valid=source.type.valid), self._view(source), op, out)  # type: ignore[arg-type, attr-defined]
+
+    def _copy(self, target: View, source: View, op: Op, out: list[Op]) -> None:
+        if target.space != Space.UB:
+            raise CompileError("accumulator-reused", "an accumulator is needed again after it was changed", op.loc,
+                               remedy="multiply into a second accumulator, or store the first before")  # fmt: skip
+        out.append(Op("copy", (target, source), (), {}, (), op.loc))
+
+    def _do_for(self, op: Op, out: list[Op]) -> None:
+        (body,) = op.blocks
+        index, *carried = body.params
+        for param, init in zip(carried, op.args[3:]):
+            if self._new(param) is not self._new(init):  # type: ignore[arg-type]
+                self._copy(self._view(param), self._view(init), op, out)  # type: ignore[arg-type]
+        ops = self._lower(Block(body.params, body.ops[:-1]))
+        for param, last in zip(carried, body.ops[-1].args):
+            if self._new(param) is not self._new(last):  # type: ignore[arg-type]
+                self._copy(self._view(param), self._view(last), op, ops)  # type: ignore[arg-type]
+        out.append(op.with_(args=op.args[:3], results=(), blocks=(Block((index,), (*ops, Op("yield"))),)))
+
+    def _do_alias(self, op: Op, out: list[Op]) -> None:
+        source = self._view(op.args[0])  # type: ignore[arg-type]
+        t = op.result.type
+        assert isinstance(t, TileType)
+        view = replace(source, shape=t.shape, valid=t.valid)
+        if op.name == "slice":
+            view = replace(view, row=source.row + op.args[1], col=source.col + op.args[2])
+        elif op.name == "reshape":
+            offset = simplify(source.row * source.pitch + source.col, {})
+            row, col = (apply(f, offset, Const(t.pitch)) for f in ("floordiv", "mod"))
+            view = replace(view, pitch=t.pitch, row=simplify(row, {}), col=simplify(col, {}))
+        self.views[op.result] = view
+
+    def _do_empty(self, op: Op, out: list[Op]) -> None:
+        self._view(op.result)
+
+    def _do_operand(self, op: Op, out: list[Op]) -> None:
+        target = self._view(op.result)
+        shape, valid = (target.shape, target.valid) if not op.attrs["trans"] else (target.shape[::-1], target.valid[::-1])
+        source = replace(self._view(op.args[0]), shape=shape, valid=valid, row=op.args[1], col=op.args[2])  # type: ignore[arg-type]
+        out.append(op.with_(args=(target, source), results=()))
+
+    def _do_mmad(self, op: Op, out: list[Op]) -> None:
+        acc, a, b, row, col, init = op.args
+        self._detach(op, acc, out)
+        left, right = self._view(a), self._view(b)  # type: ignore[arg-type]
+        window = replace(
+            self._view(op.result), shape=(left.shape[0], right.shape[1]), valid=(left.valid[0], right.valid[1]), row=row, col=col
+        )
+        out.append(op.with_(args=(window, left, right, init), results=()))
+
+    def _do_assemble(self, op: Op, out: list[Op]) -> None:
+        tile, part, row, col = op.args
+        self._detach(op, tile, out)
+        source = self._view(part)  # type: ignore[arg-type]
+        whole = self._view(op.result)
+        out.append(Op("copy", (replace(whole, shape=source.shape, valid=source.valid, row=row, col=col), source), (), {}, (), op.loc))
+
+    HANDLERS = {
+        "for": _do_for, "slice": _do_alias, "reshape": _do_alias, "set_validshape": _do_alias, "empty": _do_empty,
+        "load_a": _do_operand, "load_b": _do_operand, "mmad": _do_mmad, "assemble": _do_assemble,
+    }  # fmt: skip
+
+
+def _common(a: tuple[Var, ...], b: tuple[Var, ...]) -> tuple[Var, ...]:
+    n = 0
+    while n < min(len(a), len(b)) and a[n] == b[n]:
+        n += 1
+    return a[:n]
+
+

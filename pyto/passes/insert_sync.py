@@ -1,0 +1,186 @@
+"""Machine stage: the fewest events and barriers that order everything that must be ordered.
+
+Every unordered pair that `ordering.Checker` finds asks for an event; events of the same two pipes in one block are then
+joined where that stays right, and whatever turns out to be implied by others is taken out again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyto.errors import InternalError
+from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, View
+from pyto.ir.scalar import apply
+from pyto.passes.ordering import Checker, Conflict, Path, Sync, Trace
+from pyto.target import EVENT_IDS, FRACTAL, MMAD_BARRIER_FRACTALS
+
+
+def insert_sync(program: Program) -> Program:
+    return program.map_device(lambda f: _Planner(_mark_small(f)).run())
+
+
+def _mark_small(function: Function) -> Function:
+    """Mark the Mmads that cover so few fractals that a chain of them needs a barrier."""
+
+    def visit(block: Block) -> Block:
+        ops = []
+        for op in block.ops:
+            op = op.with_(blocks=tuple(visit(b) for b in op.blocks))
+            if op.name == "mmad":
+                window = op.args[0]
+                assert isinstance(window, View)
+                rows = window.shape[0] if isinstance(window.valid[0], Const) else 1
+                fractals = -(-rows // FRACTAL) * -(-window.shape[1] // FRACTAL)
+                op = op.with_(attrs={**op.attrs, "small": fractals < MMAD_BARRIER_FRACTALS})
+            ops.append(op)
+        return Block(block.params, tuple(ops))
+
+    return function.with_(body=visit(function.body))
+
+
+class _Planner:
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.trace = Trace(function)
+        self.checker = Checker(self.trace)
+        self.syncs: list[Sync] = []
+        self.barriers: frozenset[Path] = frozenset()
+
+    def run(self) -> Function:
+        self._cover()
+        self._join()
+        self._hoist()
+        self._thin()
+        fences = self._number()
+        return self.function.with_(body=self._emit(self.function.body, (), fences))
+
+    def _holds(self, syncs: list[Sync], barriers: frozenset[Path] | None = None) -> bool:
+        return self.checker.conflicts(syncs, self.barriers if barriers is None else barriers, 1) == []
+
+    def _cover(self) -> None:
+        for _ in range(200):
+            found = self.checker.conflicts(self.syncs, self.barriers, 1)
+            if found is None:
+                raise InternalError(f"synchronisation of {self.function.name}: a wait has no set", self.function.loc)
+            if not found:
+                return
+            conflict = found[0]
+            if conflict.first.pipe == conflict.second.pipe:
+                self.barriers |= {conflict.second.path}
+            else:
+                self.syncs.append(_event(conflict))
+        raise InternalError(f"synchronisation of {self.function.name} does not converge", self.function.loc)
+
+    def _join(self) -> None:
+        i = 0
+        while i < len(self.syncs):
+            for other in self.syncs[i + 1 :]:
+                joined = _joined(self.syncs[i], other)
+                if joined is None:
+                    continue
+                rest = [s for s in self.syncs if s is not self.syncs[i] and s is not other]
+                if self._holds([*rest[:i], joined, *rest[i:]]):
+                    self.syncs = [*rest[:i], joined, *rest[i:]]
+                    i -= 1
+                    break
+            i += 1
+
+    def _hoist(self) -> None:
+        """First sets and last waits out of outer loops: a semaphore need not be drained between runs of its loop."""
+        for i, sync in enumerate(self.syncs):
+            while sync.carried and len(sync.home) > 1:
+                outer = replace(sync, home=sync.home[:-1])
+                if not self._holds([*self.syncs[:i], outer, *self.syncs[i + 1 :]]):
+                    break
+                sync = self.syncs[i] = outer
+
+    def _thin(self) -> None:
+        for sync in sorted(self.syncs, key=lambda s: (not s.carried, -len(s.block))):
+            rest = [s for s in self.syncs if s is not sync]
+            if self._holds(rest):
+                self.syncs = rest
+        for path in sorted(self.barriers, reverse=True):
+            if self._holds(self.syncs, self.barriers - {path}):
+                self.barriers -= {path}
+
+    def _number(self) -> list[Sync]:
+        """Event ids for each pair of pipes; what does not get one becomes a barrier of all pipes."""
+        used: dict[tuple[str, str], int] = {}
+        fences = []
+        for sync in sorted(self.syncs, key=lambda s: (not s.carried, s.block, s.after, s.before)):
+            first = used.get((sync.src, sync.dst), 0)
+            if first + sync.slots > EVENT_IDS:
+                fences.append(sync)
+                continue
+            sync.event = first
+            used[sync.src, sync.dst] = first + sync.slots
+        self.syncs = [s for s in self.syncs if s not in fences]
+        return fences
+
+    # -- writing it down
+    def _emit(self, block: Block, path: Path, fences: list[Sync]) -> Block:
+        ops: list[Op] = []
+        for i, op in enumerate(block.ops):
+            here = (*path, i)
+            if any((*f.block, f.before) == here for f in fences):
+                ops.append(Op("barrier", (), (), {"pipe": "ALL"}, (), op.loc))
+            for s in self.syncs:
+                if (*s.block, s.before) == here:
+                    ops.append(_flag("wait_flag", s, _slot_id(s), op))
+            if here in self.barriers:
+                ops.append(Op("barrier", (), (), {"pipe": self.trace.by_path[here].pipe}, (), op.loc))
+            homes = [s for s in self.syncs if s.carried and s.home == here]
+            for s in homes:
+                ops += [_flag("set_flag", s, Const(s.event + n), op) for n in range(s.slots)]
+            ops.append(op.with_(blocks=tuple(self._emit(b, here, fences) for b in op.blocks)))
+            for s in self.syncs:
+                if (*s.block, s.after) == here:
+                    ops.append(_flag("set_flag", s, _slot_id(s), op))
+            for s in homes:
+                ops += [_flag("wait_flag", s, Const(s.event + n), op) for n in range(s.slots)]
+        return Block(block.params, tuple(ops))
+
+
+def _flag(name: str, sync: Sync, event: Expr, near: Op) -> Op:
+    return Op(name, (event,), (), {"src": sync.src, "dst": sync.dst}, (), near.loc)
+
+
+def _slot_id(sync: Sync) -> Expr:
+    return Const(sync.event) if sync.slots == 1 else apply("add", sync.slot, Const(sync.event))
+
+
+def _event(conflict: Conflict) -> Sync:
+    """The event that orders a conflict: in the innermost block that holds both, or carried by the loop that repeats it."""
+    first, second = conflict.first, conflict.second
+    if conflict.loop is None:
+        depth = 0
+        while first.path[depth] == second.path[depth]:
+            depth += 1
+        block = first.path[:depth]
+        return Sync(first.pipe, second.pipe, block, first.path[depth], second.path[depth], **_rotation(conflict, depth))
+    depth = conflict.loop + 1
+    block = first.path[:depth]
+    return Sync(first.pipe, second.pipe, block, first.path[depth], second.path[depth], True, block, **_rotation(conflict, depth))
+
+
+def _rotation(conflict: Conflict, depth: int) -> dict[str, object]:
+    """Slots of the buffer in conflict, where the loop that rotates them holds the event's block."""
+    from pyto.ir.scalar import variables
+
+    view = conflict.view
+    if view is None or not variables(view.slot):
+        return {}
+    for loop in conflict.second.loops[:depth]:
+        if loop.blocks[0].params[0] in variables(view.slot):
+            slots = view.slot.args[1].value  # type: ignore[attr-defined]
+            return {"slots": slots, "slot": view.slot}
+    return {}
+
+
+def _joined(a: Sync, b: Sync) -> Sync | None:
+    if (a.src, a.dst, a.block, a.carried, a.slots, a.slot) != (b.src, b.dst, b.block, b.carried, b.slots, b.slot):
+        return None
+    joined = replace(a, after=max(a.after, b.after), before=min(a.before, b.before))
+    return joined if joined.carried or joined.after < joined.before else None
+
+

@@ -1,0 +1,137 @@
+"""Machine stage: an address for every buffer.
+
+Buffers get memory of their own while it lasts, for reuse costs synchronisation; otherwise those that are never alive
+together share. A program that does not fit even so is refused with the buffers that are alive where it is worst.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyto.errors import CompileError, source_line
+from pyto.ir.nodes import Block, Function, Op, Program, TileType, Var
+from pyto.ir.scalar import variables
+from pyto.target import DEFAULT_CHIP, SPACE_NAMES, Chip
+
+
+@dataclass
+class Buffer:
+    op: Op
+    space: str
+    size: int
+    start: int = 0
+    end: int = 0
+    offset: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.op.result.name
+
+    def alive_with(self, other: Buffer) -> bool:
+        return self.start <= other.end and other.start <= self.end
+
+
+def plan_memory(program: Program, chip: Chip = DEFAULT_CHIP) -> Program:
+    return program.map_device(lambda f: _plan(f, chip))
+
+
+def slot_bytes(t: TileType, alignment: int) -> int:
+    """Bytes of one slot of a buffer, rounded up to where the next may start."""
+    rows, cols = t.shape
+    size = (rows * t.pitch if t.space == "ub" and cols > 1 else rows * cols) * t.dtype.bytes
+    return -(-size // alignment) * alignment
+
+
+def _plan(function: Function, chip: Chip) -> Function:
+    buffers = {op.result: _buffer(op, chip) for op in function.body.ops if op.name == "alloc"}
+    _lifetimes(function.body, buffers)
+    for space, capacity in chip.capacity.items():
+        here = [b for b in buffers.values() if b.space == space]
+        if sum(b.size for b in here) <= capacity:
+            _place(here, distinct=True)
+        else:
+            _place(here, distinct=False)
+            if max(b.offset + b.size for b in here) > capacity:
+                _refuse(function, here, space, capacity, chip)
+    ops = tuple(
+        op.with_(attrs={**op.attrs, "offset": buffers[op.result].offset}) if op.name == "alloc" else op for op in function.body.ops
+    )
+    return function.with_(body=Block(function.body.params, ops))
+
+
+def _buffer(op: Op, chip: Chip) -> Buffer:
+    t = op.result.type
+    assert isinstance(t, TileType) and t.space
+    return Buffer(op, t.space, op.attrs["slots"] * slot_bytes(t, chip.alignment[t.space]))
+
+
+def _lifetimes(body: Block, buffers: dict[Var, Buffer]) -> None:
+    """From first to last access; in a loop that does not hold them all, or that rotates slots, for the whole loop."""
+    clock = 0
+    touched: dict[Var, list[tuple[int, tuple[int, ...]]]] = {b: [] for b in buffers}
+    spans: dict[int, tuple[int, int]] = {}
+
+    def visit(block: Block, loops: tuple[int, ...]) -> None:
+        nonlocal clock
+        for op in block.ops:
+            if op.name == "alloc":
+                continue
+            clock += 1
+            here = clock
+            for arg in op.args:
+                for var in variables(arg):
+                    if var in touched:
+                        touched[var].append((here, loops))
+            for inner in op.blocks:
+                visit(inner, (*loops, here))
+            if op.blocks:
+                clock += 1
+                spans[here] = (here, clock)
+
+    visit(body, ())
+    for var, uses in touched.items():
+        if not uses:
+            continue
+        shared = set(uses[0][1]).intersection(*(set(loops) for _, loops in uses))
+        if buffers[var].op.attrs["slots"] > 1 and shared:
+            shared.discard(max(shared))
+        points = [p for p, _ in uses]
+        for _, loops in uses:
+            points += [edge for loop in loops if loop not in shared for edge in spans[loop]]
+        buffers[var].start, buffers[var].end = min(points), max(points)
+
+
+def _place(buffers: list[Buffer], distinct: bool) -> None:
+    placed: list[Buffer] = []
+    for buffer in sorted(buffers, key=lambda b: (b.start, -b.size, b.name)) if distinct else sorted(buffers, key=lambda b: (-b.size, b.start, b.name)):
+        busy = sorted((p.offset, p.offset + p.size) for p in placed if distinct or p.alive_with(buffer))
+        offset = 0
+        for low, high in busy:
+            if offset + buffer.size <= low:
+                break
+            offset = max(offset, high)
+        buffer.offset = offset
+        placed.append(buffer)
+
+
+def _refuse(function: Function, buffers: list[Buffer], space: str, capacity: int, chip: Chip) -> None:
+    moment = max((b.start for b in buffers), key=lambda t: sum(b.size for b in buffers if b.start <= t <= b.end))
+    alive = sorted((b for b in buffers if b.start <= moment <= b.end), key=lambda b: -b.size)
+    total = sum(b.size for b in alive)
+    needed = max(total, max(b.offset + b.size for b in buffers))
+    rows = []
+    for b in alive:
+        t, slots = b.op.result.type, b.op.attrs["slots"]
+        assert isinstance(t, TileType)
+        loc = b.op.loc
+        text = (source_line(loc.file, loc.line) or "").strip() if loc else ""
+        times = f" x {slots} stages" if slots > 1 else ""
+        where = f"line {loc.line}" if loc else ""
+        rows.append(f"  {b.size:>8} B  {b.name} [{t.shape[0]}, {t.shape[1]}] {t.dtype}{times}  {where}  {text}")
+    raise CompileError(
+        "memory-overflow",
+        f"{SPACE_NAMES[space]} needs {needed} B, has {capacity} B ({chip.name.removeprefix('ascend').upper()}) in region {function.name}",
+        alive[0].op.loc or function.loc,
+        details="alive at the same time:\n" + "\n".join(rows),
+        remedy="make the tiles smaller" + (", or pl.pipeline's stage" if any(b.op.attrs["slots"] > 1 for b in alive) else ""),
+    )

@@ -1,0 +1,171 @@
+"""What passes share: fresh names, substitution while walking, ranges of scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pyto.ir.nodes import Block, Const, Expr, Function, Loc, Op, ScalarType, TensorType, TileType, Type, Var, walk
+from pyto.ir.ops import OPS
+from pyto.ir.scalar import apply, simplify, substitute
+
+Range = tuple["Expr | None", "Expr | None"]
+
+
+def index_range(lo: Expr, hi: Expr, step: Expr) -> Range:
+    """Inclusive bounds of a loop's index."""
+    if isinstance(step, Const) and isinstance(lo, Const) and isinstance(hi, Const):
+        trips = max(0, -(-(hi.value - lo.value) // step.value))
+        return lo, Const(lo.value + max(0, trips - 1) * step.value)  # type: ignore[operator]
+    return lo, hi - 1
+
+
+def simplify_type(t: Type, ranges: Mapping[Var, Range]) -> Type:
+    if isinstance(t, TileType):
+        return replace(t, valid=tuple(simplify(v, ranges) for v in t.valid))
+    if isinstance(t, TensorType):
+        return replace(t, shape=tuple(simplify(e, ranges) for e in t.shape))
+    return t
+
+
+def substitute_type(t: Type, env: Mapping[Var, Expr]) -> Type:
+    if isinstance(t, TileType):
+        return replace(t, valid=tuple(substitute(v, env) for v in t.valid))
+    if isinstance(t, TensorType):
+        return replace(t, shape=tuple(substitute(e, env) for e in t.shape))
+    return t
+
+
+class Names:
+    """Unique names within a function."""
+
+    def __init__(self, function: Function | None = None) -> None:
+        self.taken: set[str] = set()
+        if function is not None:
+            self.taken |= {p.var.name for p in function.params} | {d.name for d in function.dims}
+            self.taken |= {v.name for v in function.body.params}
+            for op in walk(function.body):
+                self.taken |= {r.name for r in op.results}
+                self.taken |= {p.name for b in op.blocks for p in b.params}
+
+    def fresh(self, hint: str) -> str:
+        name, n = hint, 0
+        while name in self.taken:
+            n += 1
+            name = f"{hint}_{n}"
+        self.taken.add(name)
+        return name
+
+
+Handler = Callable[["Rewriter", Op], None]
+
+
+class Rewriter:
+    """Walks a function in order, replacing values by `env`, re-inferring types and collecting scalar ranges.
+
+    `handlers[op.name](rewriter, op)` sees each op with its operands already replaced and emits what stands for it; an
+    op without a handler is kept. Handlers bind old results with `bind`.
+    """
+
+    def __init__(self, function: Function, handlers: Mapping[str, Handler] | None = None) -> None:
+        self.names = Names(function)
+        self.handlers = dict(handlers or {})
+        self.env: dict[Var, Expr] = {}
+        self.ranges: dict[Var, Range] = {d: (Const(0), None) for d in function.dims}
+        self.ranges |= {p.var: (Const(0), None) for p in function.params if p.var.name in function.attrs.get("dims", ())}
+        self.out: list[Op] = []
+        self.loc: Loc | None = None
+
+    # -- emitting
+    def emit(self, op: Op) -> None:
+        self.out.append(op)
+
+    def make(self, name: str, *args: Expr, hint: str = "", type: Type | None = None, attrs: Mapping[str, Any] | None = None) -> Var:
+        """Emit a new op with one result; its type comes from the op table unless given."""
+        attrs = dict(attrs or {})
+        if type is None:
+            infer = OPS[name].infer
+            assert infer is not None, name
+            inferred = infer([operand_type(a) for a in args], attrs)
+            assert inferred is not None
+            type = simplify_type(inferred, self.ranges)
+        result = Var(self.names.fresh(hint or name), type)
+        self.emit(Op(name, args, (result,), attrs, (), self.loc))
+        return result
+
+    def bind(self, old: Var, new: Expr) -> None:
+        self.env[old] = new
+
+    # -- walking
+    def block(self, block: Block, params: tuple[Var, ...] | None = None) -> Block:
+        outer, self.out = self.out, []
+        for op in block.ops:
+            self.visit(op)
+        ops, self.out = self.out, outer
+        return Block(block.params if params is None else params, tuple(ops))
+
+    def visit(self, op: Op) -> None:
+        self.loc = op.loc
+        op = op.with_(args=tuple(simplify(substitute(a, self.env), self.ranges) for a in op.args))
+        handler = self.handlers.get(op.name)
+        if handler is not None:
+            handler(self, op)
+        else:
+            self.keep(op)
+
+    def keep(self, op: Op) -> None:
+        """Emit `op` as it is (operands already replaced), its blocks walked and its results retyped."""
+        if op.name == "for":
+            self.keep_for(op)
+            return
+        blocks = tuple(self.block(b) for b in op.blocks)
+        self.emit(op.with_(blocks=blocks, results=self.retype(op)))
+        if op.name == "let":
+            self.ranges[self.out[-1].result] = (op.args[0], op.args[0])
+
+    def keep_for(self, op: Op, attrs: Mapping[str, Any] | None = None) -> None:
+        (body,) = op.blocks
+        lo, hi, step, *inits = op.args
+        index, *carried = body.params
+        new_carried = []
+        for var, init in zip(carried, inits):
+            new = Var(var.name, operand_type(init)) if isinstance(init, Var) else var
+            new_carried.append(new)
+            self.bind(var, new)
+        self.ranges[index] = index_range(lo, hi, step)
+        block = self.block(body, (index, *new_carried))
+        results = tuple(Var(r.name, c.type) for r, c in zip(op.results, new_carried))
+        for old, new in zip(op.results, results):
+            self.bind(old, new)
+        self.loc = op.loc
+        self.emit(op.with_(blocks=(block,), results=results, attrs=op.attrs if attrs is None else attrs))
+
+    def retype(self, op: Op) -> tuple[Var, ...]:
+        out = []
+        for r in op.results:
+            infer = OPS[op.name].infer
+            t: Type | None = infer([operand_type(a) for a in op.args], op.attrs) if infer else None
+            new = Var(r.name, simplify_type(t or substitute_type(r.type, self.env), self.ranges))
+            if isinstance(new.type, TileType) and isinstance(r.type, TileType) and r.type.space:
+                new = Var(r.name, replace(new.type, space=r.type.space))
+            self.bind(r, new)
+            out.append(new)
+        return tuple(out)
+
+
+def operand_type(arg: Expr) -> Any:
+    """What `infer` functions take: a tile's or tensor's type, or a scalar as its expression."""
+    return arg.type if isinstance(arg, Var) and not isinstance(arg.type, ScalarType) else arg
+
+
+def rewrite(function: Function, handlers: Mapping[str, Handler]) -> Function:
+    rewriter = Rewriter(function, handlers)
+    return function.with_(body=rewriter.block(function.body))
+
+
+def trip_count(lo: Expr, hi: Expr, step: Expr) -> Expr:
+    """ceil((hi - lo) / step) of a loop that counts up."""
+    assert isinstance(step, Const)
+    span = hi - lo
+    return span if step.value == 1 else apply("floordiv", span + (step.value - 1), step)

@@ -1,0 +1,39 @@
+"""Fold index arithmetic, decide valid shapes that ranges decide, drop what nobody uses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyto.ir.nodes import Block, Function, Op, Program, Var
+from pyto.ir.scalar import type_variables, variables
+from pyto.passes.rewrite import rewrite
+
+EFFECTS = frozenset({"store", "launch", "yield", "region", "for", "set_flag", "wait_flag", "barrier"})
+
+
+def simplify(program: Program) -> Program:
+    return replace(program, functions=tuple(drop_dead(rewrite(f, {})) for f in program.functions))
+
+
+def drop_dead(function: Function) -> Function:
+    """Without ops whose results nobody reads and loops that do nothing."""
+    used: set[Var] = set()
+    return function.with_(body=_drop(function.body, used))
+
+
+def _drop(block: Block, used: set[Var]) -> Block:
+    kept: list[Op] = []
+    for op in reversed(block.ops):
+        if op.name not in EFFECTS and not used.intersection(op.results):
+            continue
+        blocks = []
+        if op.blocks:
+            blocks = [_drop(b, used) for b in op.blocks]
+            if not op.results and all(len(b.ops) == 1 for b in blocks):
+                continue
+        for arg in op.args:
+            used |= variables(arg)
+        for var in (*op.results, *(p for b in op.blocks for p in b.params)):
+            used |= type_variables(var)
+        kept.append(op.with_(blocks=tuple(blocks)))
+    return Block(block.params, tuple(reversed(kept)))

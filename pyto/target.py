@@ -1,0 +1,53 @@
+"""The chips: the only place with their numbers (sources: public Ascend C documentation, see docs/chip.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyto.ir.nodes import Space
+
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One device. Capacities in bytes a core; `ub_reserved` is the top of UB that Select and some other APIs overwrite."""
+
+    name: str
+    cube_cores: int
+    vector_cores: int
+    capacity: dict[str, int] = field(
+        default_factory=lambda: {
+            Space.UB: 192 * KIB - 8 * KIB, Space.L1: 512 * KIB, Space.L0A: 64 * KIB, Space.L0B: 64 * KIB, Space.L0C: 128 * KIB,
+        }
+    )  # fmt: skip
+    alignment: dict[str, int] = field(
+        default_factory=lambda: {Space.UB: 32, Space.L1: 32, Space.L0A: 512, Space.L0B: 512, Space.L0C: 1024}
+    )
+    npu_arch: str = "dav-2201"
+
+
+CHIPS = {
+    chip.name: chip
+    for chip in (
+        Chip("ascend910b2", 24, 48),
+        Chip("ascend910b3", 20, 40),
+        Chip("ascend910b4", 20, 40),
+        Chip("ascend910c", 24, 48),
+    )
+}
+DEFAULT_CHIP = CHIPS["ascend910b2"]
+
+BLOCK = 32  # bytes of a data block, the unit of UB and L1 addresses
+REPEAT = 256  # bytes that one repeat of a vector instruction covers
+MAX_REPEAT = 255  # repeats of one vector instruction; also the largest repeat stride, in blocks
+MAX_BURSTS = 4095  # rows of one DataCopyPad
+MAX_ND2NZ_PITCH = 65535  # elements: 16-bit strides in Nd2NzParams
+FRACTAL = 16  # rows of a cube fractal; its columns are 32 bytes
+FRACTAL_BYTES = 512
+MMAD_LIMIT = 4095  # m, n and k of one Mmad
+EVENT_IDS = 8  # per pair of pipes
+# A chain of Mmads on one accumulator needs PipeBarrier<PIPE_M> while it covers fewer fractals than this.
+MMAD_BARRIER_FRACTALS = 10
+
+SPACE_NAMES = {"ub": "UB", "l1": "L1", "l0a": "L0A", "l0b": "L0B", "l0c": "L0C"}
