@@ -13,6 +13,7 @@ from pyto.errors import InternalError
 from pyto.interpreter.arguments import Env, evaluate
 from pyto.ir.nodes import Block, DType, Expr, Function, Op, Program, Space, TensorType, TileType, walk
 from pyto.numerics import Array, cast, compute, poison_bytes, poisoned
+from pyto.target import DEFAULT_CHIP
 
 Extent = tuple[int, int]
 
@@ -136,10 +137,11 @@ def _launch(core: Core, op: Op) -> None:
 
 
 def slot_bytes(t: TileType) -> int:
-    """Bytes of one slot of a buffer: rows at their pitch in UB, the padded fractal layout elsewhere."""
-    per_block = 32 // t.dtype.bytes
-    count = t.shape[0] * t.pitch if t.space == Space.UB else t.pitch * (-(-t.shape[1] // per_block) * per_block)
-    return -(-count * t.dtype.bytes // 32) * 32
+    """Bytes from one slot of a buffer to the next."""
+    assert t.space is not None
+    count = t.shape[0] * (t.pitch if t.space == Space.UB else t.shape[1])
+    unit = DEFAULT_CHIP.alignment[t.space]
+    return -(-count * t.dtype.bytes // unit) * unit
 
 
 def _memories(device: Function) -> dict[str, Array]:

@@ -30,7 +30,7 @@ def _at(core: Core, view: Expr, extent: Extent | None = None) -> Array:
     last = first + max(0, rows - 1) * pitch + cols
     if not 0 <= slot < alloc.attrs.get("slots", 1) or first < 0 or last * size > slot_bytes(t):
         raise InternalError(
-            f"view leaves buffer {view.buffer.name}: slot {slot}, elements {first} to {last}", alloc.loc
+            f"a view leaves its buffer {view.buffer.name}: slot {slot}, elements {first} to {last}", alloc.loc
         )
     offset = alloc.attrs["offset"] + slot * slot_bytes(t) + first * size
     return np.ndarray((rows, cols), NUMPY[t.dtype.name], core.memory[t.space].data, offset, (pitch * size, size))
@@ -80,6 +80,17 @@ def _cast(core: Core, op: Op) -> None:
     dst, src = op.args
     target = _at(core, dst)
     target[...] = cast(_at(core, src, target.shape).copy(), dtype_of(dst), op.attrs.get("mode", "rint"))
+
+
+@handles(MACHINE, "fillpad")
+def _fillpad(core: Core, op: Op) -> None:
+    """Fills what the source, the same memory, holds no values in."""
+    dst, src, value = op.args
+    assert isinstance(dst, View) and isinstance(src, View)
+    target, (rows, cols) = _at(core, dst, dst.shape), core.extent(src.valid, src.shape)
+    fill = compute(np.asarray, dtype_of(dst), [core.value(value)])
+    target[rows:] = fill
+    target[:, cols:] = fill
 
 
 @handles(MACHINE, "brcb")
