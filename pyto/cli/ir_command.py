@@ -1,0 +1,60 @@
+"""`pyto ir`."""
+
+from __future__ import annotations
+
+import difflib
+
+import click
+
+from pyto.cli import console
+from pyto.cli.options import chip_option
+from pyto.cli.sources import find
+from pyto.errors import UsageError
+
+
+@click.command("ir")
+@click.argument("target", metavar="PATH[:NAME]")
+@click.option("--after", metavar="PASS", help="Show the IR as this pass leaves it. Default: the last pass.")
+@click.option(
+    "--list", "list_passes", is_flag=True, help="List the passes with their times and whether they changed anything."
+)
+@chip_option
+def command(target: str, after: str | None, list_passes: bool, chip: str) -> int:
+    """Print the IR of kernels.
+
+    \b
+    Examples:
+      pyto ir kernel.py:rms_norm
+      pyto ir kernel.py:rms_norm --list
+      pyto ir kernel.py:rms_norm --after plan_memory
+    """
+    from pyto import compiler
+    from pyto.build import chip_name
+
+    chip = chip_name(chip)
+    found, errors = find(target)
+    for error in errors:
+        console.show_error(error)
+    for item in found:
+        compiled = compiler.lower(item.kernel, chip)
+        stages = list(compiled.stages)
+        names = [stage[0] for stage in stages]
+        if list_passes:
+            rows = []
+            before = None
+            for name, text, ms in stages:
+                text = str(text)
+                rows.append(
+                    [name, f"{ms:.1f}", str(text.count("\n") + 1), "" if before is None or text != before else "same"]
+                )
+                before = text
+            console.stdout().print(f"{item.name}: {sum(stage[2] for stage in stages):.0f} ms")
+            console.stdout().print(console.table(["after", "ms", "lines", ""], rows, right=(1, 2)))
+            continue
+        if after is not None and after not in names:
+            close = difflib.get_close_matches(after, names, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise UsageError("usage.pass", f"no pass {after!r}", remedy=f"{hint}passes in order: {', '.join(names)}")
+        text = stages[-1][1] if after is None else stages[len(names) - 1 - names[::-1].index(after)][1]
+        click.echo(str(text).rstrip("\n"))
+    return max((error.exit_code for error in errors), default=0)
