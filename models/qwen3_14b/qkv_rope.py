@@ -18,7 +18,7 @@ def norm_and_rotate(heads: pl.Tensor, gamma: pl.Tensor, cos: pl.Tensor, sin: pl.
     lo, hi = normed[:, 0:HALF], normed[:, HALF:D]
     new_lo = pl.col_expand_mul(lo, cos[:, 0:HALF]) - pl.col_expand_mul(hi, sin[:, 0:HALF])
     new_hi = pl.col_expand_mul(hi, cos[:, HALF:D]) + pl.col_expand_mul(lo, sin[:, HALF:D])
-    rotated = pl.create_tensor(heads.shape, dtype=pl.BF16)
+    rotated = pl.create_tensor([pl.tensor.dim(heads, 0), D], dtype=pl.BF16)
     rotated[:, 0:HALF] = pl.cast(new_lo, target_type=pl.BF16)
     rotated[:, HALF:D] = pl.cast(new_hi, target_type=pl.BF16)
     return rotated

@@ -6,7 +6,7 @@ from pyto.models.qwen3_14b.constants import BATCH_DYN, QWEN3_14B, Qwen3Config
 
 @pl.jit.inline
 def normalize_rows(x: pl.Tensor, gamma: pl.Tensor, out: pl.Tensor, eps: pl.Scalar):
-    """Each row of x [B, H] (any float type) by its own root mean square, times gamma fp32 [1, H], to out bf16 [B, H]."""
+    """out bf16 [B, H]: each row of x [B, H], of any float type, by its root mean square, times gamma fp32 [1, H]."""
     for b in pl.parallel(0, pl.tensor.dim(x, 0), 1):
         with pl.at(level=pl.Level.CORE_GROUP, name_hint="normalize_rows"):
             # A row of up to 8192 is 32 KiB in fp32: all of it fits, and is read once.
