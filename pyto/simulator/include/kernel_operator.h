@@ -15,5 +15,9 @@ constexpr int32_t g_coreType = AscendC::AIC;
 constexpr int32_t g_coreType = AscendC::AIV;
 #endif
 
+#include "pyto_sim/data_copy.h"
+#include "pyto_sim/pipe_queue.h"
+#include "pyto_sim/sync.h"
+#include "pyto_sim/system.h"
 #include "pyto_sim/tensor.h"
 #include "pyto_sim/vector/vector.h"

@@ -56,7 +56,7 @@ template <class T> constexpr DataType dataTypeOf() { return DataTypeOf<T>::value
 enum class AtomicOp : uint8_t { None, Add, Max, Min };
 
 struct CubeState;   // lazy views of L1 and L0, packed operands: src/ only
-struct AtomicLog;   // float atomics waiting for their turn: src/ only
+struct AtomicLog;   // float atomics waiting for their turn: src/ only (see src/atomic.h)
 struct LaunchState; // src/launch.cpp
 
 constexpr int kEventCount = int(AscendC::HardEvent::MAX);
@@ -80,6 +80,7 @@ struct Core {
     VectorState vector;
     CubeState* cubeState;
     AtomicLog* atomicLog;
+    const uint32_t* pendingAtomics;             // of this block: float atomics recorded and not yet applied
     LaunchState* launch;
     const char* kernelName;
 };
@@ -89,6 +90,12 @@ constexpr uintptr_t kStackBytes = uintptr_t(1) << 20;
 inline Core& core() {
     const uintptr_t top = uintptr_t(__builtin_frame_address(0)) | (kStackBytes - 1);
     return **reinterpret_cast<Core**>(top + 1 - 64);
+}
+
+// Applies the block's recorded atomics when they overlap [p, p + bytes); called before GM is read or plainly written.
+void settleAtomics(const void* p, uint64_t bytes);
+inline void beforeGmAccess(const void* p, uint64_t bytes) {
+    if (__builtin_expect(*core().pendingAtomics != 0, 0)) settleAtomics(p, bytes);
 }
 
 // Ends the launch: it returns nonzero and pyto_last_error() gives the message with kernel, block, core and location.

@@ -36,6 +36,9 @@ struct Access {
     int64_t pitch;   // bytes from row to row
 };
 
+// Synchronisation travels the same road: first and second say which event and id, flag id, or mode.
+enum class SyncKind : uint8_t { None, SetFlag, WaitFlag, PipeBarrier, CrossCoreSet, CrossCoreWait, SyncAll };
+
 struct Record {
     static constexpr int kMaxReads = 40;
     static constexpr int kMaxWrites = 20;
@@ -43,6 +46,8 @@ struct Record {
     pipe_t pipe;
     Loc loc;
     uint64_t work = 0;  // multiply-adds of Mmad, elements of vector instructions: what timeline prices
+    SyncKind sync = SyncKind::None;
+    int syncFirst = 0, syncSecond = 0;
     int readCount = 0, writeCount = 0;
     Access reads[kMaxReads];
     Access writes[kMaxWrites];
@@ -50,6 +55,11 @@ struct Record {
     Record(const char* nameIn, pipe_t pipeIn, Loc locIn) : name(nameIn), pipe(pipeIn), loc(locIn) {}
     void read(const void* base, uint64_t bytes) { readRows(base, bytes, 1, 0); }
     void write(const void* base, uint64_t bytes) { writeRows(base, bytes, 1, 0); }
+    void synchronise(SyncKind kind, int first, int second) {
+        sync = kind;
+        syncFirst = first;
+        syncSecond = second;
+    }
     void readRows(const void* base, uint64_t bytes, uint32_t rows, int64_t pitch) {
         if (readCount < kMaxReads) reads[readCount++] = {base, bytes, rows, pitch};
     }

@@ -142,12 +142,18 @@ public:
         T value{};
         T* out = &value;
         const T* p = address_ + offset;
-        pyto_sim::issue("GetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, sizeof(T)); }, [=] { *out = *p; });
+        pyto_sim::issue("GetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, sizeof(T)); }, [=] {
+            pyto_sim::beforeGmAccess(p, sizeof(T));
+            *out = *p;
+        });
         return value;
     }
     __aicore__ inline void SetValue(const uint64_t offset, T value, Loc loc = Loc::here()) {
         T* p = address_ + offset;
-        pyto_sim::issue("SetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.write(p, sizeof(T)); }, [=] { *p = value; });
+        pyto_sim::issue("SetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.write(p, sizeof(T)); }, [=] {
+            pyto_sim::beforeGmAccess(p, sizeof(T));
+            *p = value;
+        });
     }
     __aicore__ inline __gm__ T& operator()(const uint64_t offset) const { return address_[offset]; }
     __aicore__ inline uint64_t GetSize() const { return bufferSize_; }

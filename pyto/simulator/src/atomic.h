@@ -1,0 +1,38 @@
+// Float atomics in a fixed order.
+//
+// Adding floats does not associate, so atomic additions of float, half and bfloat16 to GM are recorded per core and
+// applied in block order (cube core, then vector cores) at the next global barrier and at the end of the launch: the
+// result does not depend on the number of threads. The block's own later accesses to the bytes see them at once.
+// Integer additions, maxima and minima commute and are applied immediately.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "pyto_sim/core.h"
+
+namespace pyto_sim {
+
+struct AtomicEntry {
+    uint8_t* dst;
+    uint32_t rowBytes;
+    uint32_t rows;
+    int64_t dstPitch;
+    DataType type;
+    size_t offset;  // of the data in AtomicLog::data, rows packed
+};
+
+struct AtomicLog {
+    std::vector<AtomicEntry> entries;
+    std::vector<uint8_t> data;
+    void clear() {
+        entries.clear();
+        data.clear();
+    }
+};
+
+void applyAtomicLog(AtomicLog& log);
+
+// dst op= src for rows of rowBytes, following the core's atomic setting; without one a plain copy.
+void storeRows(Core& core, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
+
+}  // namespace pyto_sim

@@ -1,0 +1,238 @@
+#include "cube_state.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "launch.h"
+
+namespace pyto_sim {
+
+namespace {
+
+uint8_t* allocateHuge(size_t bytes) {
+    constexpr size_t kHuge = 2u << 20;
+    void* raw = mmap(nullptr, bytes + kHuge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED) std::abort();
+    uint8_t* p = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(raw) + kHuge - 1) & ~uintptr_t(kHuge - 1));
+#if defined(MADV_HUGEPAGE)
+    madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+    return p;
+}
+
+uint32_t hashKey(const PackedKey& k) {
+    uint64_t h = reinterpret_cast<uintptr_t>(k.src) * 0x9e3779b97f4a7c15ull;
+    h ^= (uint64_t(k.pitch) << 32 ^ uint64_t(k.rows) << 20 ^ k.bytes ^ uint64_t(k.form) << 40 ^ uint64_t(k.generation) << 8) * 0xff51afd7ed558ccdull;
+    return uint32_t(h >> 32);
+}
+
+bool sameKey(const PackedKey& a, const PackedKey& b) {
+    return a.src == b.src && a.pitch == b.pitch && a.rows == b.rows && a.bytes == b.bytes && a.form == b.form && a.generation == b.generation;
+}
+
+}  // namespace
+
+PackCache::PackCache() : slots_(), arena_(allocateHuge(kArena)) {}
+
+void PackCache::clear() {
+    used_ = count_ = 0;
+    ++epoch_;
+}
+
+uint8_t* PackCache::find(const PackedKey& key, uint32_t bytes, bool& fresh) {
+    bytes = (bytes + 63u) & ~63u;
+    const uint32_t home = hashKey(key) % kSlots;
+    for (uint32_t i = 0;; ++i) {
+        Slot& s = slots_[(home + i) % kSlots];
+        if (s.epoch == epoch_) {
+            if (!sameKey(s.key, key)) continue;
+            fresh = false;
+            return arena_ + s.offset;
+        }
+        if (used_ + bytes > kArena || count_ >= kSlots / 2) {
+            clear();
+            return find(key, bytes, fresh);
+        }
+        s = {key, used_, epoch_};
+        used_ += bytes;
+        ++count_;
+        fresh = true;
+        return arena_ + s.offset;
+    }
+}
+
+CubeState* createCubeState() {
+    CubeState* s = new CubeState();
+    s->scratch = allocateHuge(CubeState::kScratchBytes);
+    return s;
+}
+
+void resetCubeState(CubeState& s) {
+    s.viewCount = 0;
+    s.lastView = 0;
+    for (uint32_t i = 0; i < kFractalsL0; ++i) s.a[i].kind = s.b[i].kind = Fractal::Real;
+    ++s.aGeneration;
+    std::memset(s.transposedC, 0, sizeof s.transposedC);
+    std::memset(&s.image, 0, sizeof s.image);
+    s.loadPadValue = 0;
+    s.nextStream = nullptr;
+}
+
+bool isConstantGm(const Core& core, const void* p, int64_t bytes) {
+    const uint8_t* begin = static_cast<const uint8_t*>(p);
+    for (const GmRange& r : core.launch->ranges)
+        if (r.constant && begin >= r.begin && begin + bytes <= r.end) return true;
+    return false;
+}
+
+// One row after another: two at a time, so that each store is a whole cache line of the fractal.
+void copyFractalRows(uint8_t* dst, const Nd2Nz& s, const uint8_t* src) {
+    const uint32_t whole = s.rowBytes / kBlockBytes;
+    const uint32_t tail = s.rowBytes % kBlockBytes;
+    uint32_t r = 0;
+    if (s.rowStride == kBlockBytes) {
+        for (; r + 2 <= s.rows; r += 2) {
+            const uint8_t* p = src + int64_t(r) * s.srcPitch;
+            const uint8_t* q = p + s.srcPitch;
+            uint8_t* d = dst + r * kBlockBytes;
+            for (uint32_t k = 0; k < whole; ++k) {
+                std::memcpy(d, p + k * kBlockBytes, kBlockBytes);
+                std::memcpy(d + kBlockBytes, q + k * kBlockBytes, kBlockBytes);
+                d += s.blockStride;
+            }
+            if (tail != 0) {
+                std::memset(d, 0, 2 * kBlockBytes);
+                std::memcpy(d, p + whole * kBlockBytes, tail);
+                std::memcpy(d + kBlockBytes, q + whole * kBlockBytes, tail);
+            }
+        }
+    }
+    for (; r < s.rows; ++r) {
+        const uint8_t* p = src + int64_t(r) * s.srcPitch;
+        uint8_t* d = dst + uint64_t(r) * s.rowStride;
+        for (uint32_t k = 0; k < whole; ++k, d += s.blockStride) std::memcpy(d, p + k * kBlockBytes, kBlockBytes);
+        if (tail != 0) {
+            std::memset(d, 0, kBlockBytes);
+            std::memcpy(d, p + whole * kBlockBytes, tail);
+        }
+    }
+}
+
+namespace {
+
+void materialise(Core& core, const L1View& v) {
+    const Nd2Nz shape = {v.rows, v.rowBytes, v.pitch, v.blockStride, kBlockBytes};
+    copyFractalRows(core.mem[int(MemId::L1)] + v.begin, shape, v.src);
+}
+
+void removeView(CubeState& s, int i) {
+    // Order is age; later views may only overlap earlier ones that were handled when the later came.
+    for (int j = i; j + 1 < s.viewCount; ++j) s.views[j] = s.views[j + 1];
+    --s.viewCount;
+}
+
+bool sameFootprint(const L1View& a, const L1View& b) {
+    return a.begin == b.begin && a.end == b.end && a.rows == b.rows && a.rowBytes == b.rowBytes && a.blockStride == b.blockStride;
+}
+
+}  // namespace
+
+void leaveView(Core& core, const L1View& view) {
+    CubeState& s = *core.cubeState;
+    for (int i = 0; i < s.viewCount; ++i) {
+        const L1View& old = s.views[i];
+        if (old.end <= view.begin || view.end <= old.begin) continue;
+        const bool covered = (view.dense && view.begin <= old.begin && old.end <= view.end) || sameFootprint(view, old);
+        if (!covered) materialise(core, old);
+        removeView(s, i--);
+    }
+    if (s.viewCount == CubeState::kMaxViews) {
+        materialise(core, s.views[0]);
+        removeView(s, 0);
+    }
+    s.lastView = s.viewCount;
+    s.views[s.viewCount++] = view;
+}
+
+void settleL1(Core& core, uint32_t begin, uint32_t end) {
+    CubeState& s = *core.cubeState;
+    for (int i = 0; i < s.viewCount; ++i) {
+        if (s.views[i].end <= begin || end <= s.views[i].begin) continue;
+        materialise(core, s.views[i]);
+        removeView(s, i--);
+    }
+}
+
+void overwriteL1(Core& core, uint32_t begin, uint32_t end, bool dense) {
+    CubeState& s = *core.cubeState;
+    for (int i = 0; i < s.viewCount; ++i) {
+        const L1View& old = s.views[i];
+        if (old.end <= begin || end <= old.begin) continue;
+        if (!(dense && begin <= old.begin && old.end <= end)) materialise(core, old);
+        removeView(s, i--);
+    }
+}
+
+const L1View* findView(CubeState& s, uint32_t at) {
+    if (s.lastView < s.viewCount && s.views[s.lastView].begin <= at && at < s.views[s.lastView].end) return &s.views[s.lastView];
+    for (int i = 0; i < s.viewCount; ++i)
+        if (s.views[i].begin <= at && at < s.views[i].end) {
+            s.lastView = i;
+            return &s.views[i];
+        }
+    return nullptr;
+}
+
+void settleFractal(uint8_t* l0, Fractal& f, uint32_t index) {
+    if (f.kind == Fractal::Real) return;
+    uint8_t* d = l0 + index * kFractalBytes;
+    if (f.rows < 16 || f.rowBytes < kBlockBytes) std::memset(d, 0, kFractalBytes);
+    if (f.kind == Fractal::Rows) {
+        for (uint32_t r = 0; r < f.rows; ++r) std::memcpy(d + r * kBlockBytes, f.src + int64_t(r) * f.pitch, f.rowBytes);
+    } else {
+        const uint32_t columns = f.rowBytes / 2;
+        uint16_t* out = reinterpret_cast<uint16_t*>(d);
+        for (uint32_t c = 0; c < columns; ++c) {
+            const uint8_t* line = f.src + int64_t(c) * f.pitch;
+            for (uint32_t r = 0; r < f.rows; ++r) std::memcpy(&out[r * 16 + c], line + r * 2, 2);
+        }
+    }
+    f.kind = Fractal::Real;
+}
+
+void settleL0(Core& core, MemId mem, uint32_t first, uint32_t count) {
+    Fractal* list = mem == MemId::L0a ? core.cubeState->a : core.cubeState->b;
+    for (uint32_t i = first; i < first + count && i < kFractalsL0; ++i) settleFractal(core.mem[int(mem)], list[i], i);
+}
+
+void overwriteL0(Core& core, MemId mem, uint32_t begin, uint32_t end) {
+    CubeState& s = *core.cubeState;
+    Fractal* list = mem == MemId::L0a ? s.a : s.b;
+    if (mem == MemId::L0a) ++s.aGeneration;
+    for (uint32_t i = begin / kFractalBytes; i < kFractalsL0 && i * kFractalBytes < end; ++i) {
+        const bool whole = begin <= i * kFractalBytes && (i + 1) * kFractalBytes <= end;
+        if (whole)
+            list[i].kind = Fractal::Real;
+        else
+            settleFractal(core.mem[int(mem)], list[i], i);
+    }
+}
+
+void settleL0C(Core& core, uint32_t first, uint32_t count) {
+    bool* flags = core.cubeState->transposedC;
+    for (uint32_t t = first; t < first + count && t < kTilesL0C; ++t) {
+        if (!flags[t]) continue;
+        flags[t] = false;
+        uint32_t* tile = reinterpret_cast<uint32_t*>(core.mem[int(MemId::L0c)] + t * 1024);
+        for (int i = 0; i < 16; ++i)
+            for (int j = i + 1; j < 16; ++j) {
+                const uint32_t x = tile[i * 16 + j];
+                tile[i * 16 + j] = tile[j * 16 + i];
+                tile[j * 16 + i] = x;
+            }
+    }
+}
+
+}  // namespace pyto_sim
