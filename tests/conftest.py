@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from pyto.build import Cache, Simulator, load_simulator
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -40,3 +44,29 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
             pytest.fail(f"{shown}\n\nif the change is meant: pytest --update-golden", pytrace=False)
 
     return check
+
+
+def _minisim() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("pyto_tests_minisim", Path(__file__).parent / "build" / "minisim.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def mini_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a simulator of three macros, for tests of the build that must compile in a blink."""
+    root: Path = _minisim().write(tmp_path_factory.mktemp("minisim") / "sim")
+    return root
+
+
+@pytest.fixture
+def mini(mini_root: Path) -> Simulator:
+    return load_simulator(mini_root)
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    """A build cache of the test's own."""
+    return Cache(tmp_path / "cache")

@@ -1,41 +1,8 @@
-"""Fixtures of the build tests: the mini simulator, a cache of one's own, a small program."""
+"""A small program for the build tests."""
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
-
 import pytest
-
-from pyto.build import Cache, Simulator, load_simulator
-
-HERE = Path(__file__).parent
-
-
-def _minisim() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pyto_tests_minisim", HERE / "minisim.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def mini_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root: Path = _minisim().write(tmp_path_factory.mktemp("minisim") / "sim")
-    return root
-
-
-@pytest.fixture
-def mini(mini_root: Path) -> Simulator:
-    return load_simulator(mini_root)
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Cache:
-    return Cache(tmp_path / "cache")
-
 
 KERNEL = """\
 #include "kernel_operator.h"
