@@ -99,7 +99,9 @@ def describe(value: Any) -> str:
 
 def tile(value: Any, op: str, param: str) -> TileType:
     if not isinstance(value, TileType):
-        raise OpError("operand-kind", f"{op}: {param} must be a tile, got {describe(value)}", "load a slice of it first")
+        raise OpError(
+            "operand-kind", f"{op}: {param} must be a tile, got {describe(value)}", "load a slice of it first"
+        )
     return value
 
 
@@ -111,7 +113,9 @@ def meet(a: tuple[Expr, Expr], b: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
 def _check_dtype(op: OpDef, d: DType) -> None:
     if op.dtypes and d not in op.dtypes:
         names = ", ".join(map(repr, op.dtypes))
-        raise OpError("op-dtype", f"{op.name} is not defined for {d}; it takes {names}", f"pl.cast the operand to {op.dtypes[0]}")
+        raise OpError(
+            "op-dtype", f"{op.name} is not defined for {d}; it takes {names}", f"pl.cast the operand to {op.dtypes[0]}"
+        )
 
 
 def _unary(name: str) -> Infer:
@@ -137,15 +141,23 @@ def _binary(name: str) -> Infer:
                     hint = f"use pl.col_expand_{name}(tile, row) to broadcast [1, {b.shape[1]}] over the rows"
                 raise OpError("shape-mismatch", f"{name}: shapes differ: {list(a.shape)} and {list(b.shape)}", hint)
             if a.dtype != b.dtype:
-                raise OpError("dtype-mismatch", f"{name}: element types differ: {a.dtype} and {b.dtype}", f"pl.cast one of them, e.g. to {max(a.dtype, b.dtype, key=lambda d: d.bits)}")
+                raise OpError(
+                    "dtype-mismatch",
+                    f"{name}: element types differ: {a.dtype} and {b.dtype}",
+                    f"pl.cast one of them, e.g. to {max(a.dtype, b.dtype, key=lambda d: d.bits)}",
+                )
             _check_dtype(OPS[name], a.dtype)
             return TileType(a.shape, a.dtype, meet(a.valid, b.valid))
         t, s = (a, b) if isinstance(a, TileType) else (b, a)
         t = tile(t, name, "lhs")
         if not isinstance(s, Expr):
-            raise OpError("operand-kind", f"{name}: expected a tile or a scalar, got {describe(s)}", "load a slice of it first")
+            raise OpError(
+                "operand-kind", f"{name}: expected a tile or a scalar, got {describe(s)}", "load a slice of it first"
+            )
         if dtype_of(s).kind == "f" and t.dtype.kind != "f":
-            raise OpError("dtype-mismatch", f"{name}: a float scalar does not fit a tile of {t.dtype}", "pl.cast the tile to fp32")
+            raise OpError(
+                "dtype-mismatch", f"{name}: a float scalar does not fit a tile of {t.dtype}", "pl.cast the tile to fp32"
+            )
         _check_dtype(OPS[name], t.dtype)
         return t
 
@@ -158,9 +170,16 @@ def _expand(name: str, base: str, axis: int) -> Infer:
         want = (a.shape[0], 1) if axis == 0 else (1, a.shape[1])
         blocks = (a.shape[0], 32 // a.dtype.bytes)  # what brcb makes of a column
         if b.shape != want and not (axis == 0 and b.shape == blocks):
-            raise OpError("shape-mismatch", f"{name}: rhs must have shape {list(want)} for a tile {list(a.shape)}, got {list(b.shape)}")
+            raise OpError(
+                "shape-mismatch",
+                f"{name}: rhs must have shape {list(want)} for a tile {list(a.shape)}, got {list(b.shape)}",
+            )
         if a.dtype != b.dtype:
-            raise OpError("dtype-mismatch", f"{name}: element types differ: {a.dtype} and {b.dtype}", f"pl.cast one of them, e.g. to {max(a.dtype, b.dtype, key=lambda d: d.bits)}")
+            raise OpError(
+                "dtype-mismatch",
+                f"{name}: element types differ: {a.dtype} and {b.dtype}",
+                f"pl.cast one of them, e.g. to {max(a.dtype, b.dtype, key=lambda d: d.bits)}",
+            )
         _check_dtype(OPS[base], a.dtype)
         valid = list(a.valid)
         valid[axis] = meet(a.valid, b.valid)[axis]
@@ -189,15 +208,27 @@ def _matmul(args: Sequence[Any], attrs: Attrs) -> Type:
     (m, ka), (vm, _) = (a.shape[::-1], a.valid[::-1]) if attrs.get("a_trans") else (a.shape, a.valid)
     (kb, n), (_, vn) = (b.shape[::-1], b.valid[::-1]) if attrs.get("b_trans") else (b.shape, b.valid)
     if ka != kb:
-        raise OpError("shape-mismatch", f"matmul: inner extents differ: lhs has {ka}, rhs has {kb}", "check a_trans and b_trans: lhs is [M, K], rhs [K, N] unless transposed")
+        raise OpError(
+            "shape-mismatch",
+            f"matmul: inner extents differ: lhs has {ka}, rhs has {kb}",
+            "check a_trans and b_trans: lhs is [M, K], rhs [K, N] unless transposed",
+        )
     if a.dtype != b.dtype:
         raise OpError("dtype-mismatch", f"matmul: element types differ: {a.dtype} and {b.dtype}", "pl.cast one of them")
     if a.dtype not in CUBE_INPUTS:
-        raise OpError("op-dtype", f"matmul is not defined for {a.dtype}; it takes {', '.join(map(repr, CUBE_INPUTS))}", "pl.cast the operands to bf16")
+        raise OpError(
+            "op-dtype",
+            f"matmul is not defined for {a.dtype}; it takes {', '.join(map(repr, CUBE_INPUTS))}",
+            "pl.cast the operands to bf16",
+        )
     out = CUBE_INPUTS[a.dtype]
     wanted = attrs.get("out_dtype") or out
     if wanted != out:
-        raise OpError("op-dtype", f"matmul of {a.dtype} gives {out}, not {wanted}", f"leave out_dtype away and pl.cast the result to {wanted}")
+        raise OpError(
+            "op-dtype",
+            f"matmul of {a.dtype} gives {out}, not {wanted}",
+            f"leave out_dtype away and pl.cast the result to {wanted}",
+        )
     return TileType((m, n), out, (vm, vn))
 
 
@@ -218,7 +249,13 @@ CAST_PAIRS = frozenset({
     (INT8, FP16), (UINT8, FP16), (INT16, FP16), (INT16, FP32), (FP32, INT16), (INT32, FP32), (FP32, INT32),
     (INT32, INT16), (BF16, INT32),
 })  # fmt: skip
-CAST_MODES = {"rint": "CAST_RINT", "round": "CAST_ROUND", "floor": "CAST_FLOOR", "ceil": "CAST_CEIL", "trunc": "CAST_TRUNC"}
+CAST_MODES = {
+    "rint": "CAST_RINT",
+    "round": "CAST_ROUND",
+    "floor": "CAST_FLOOR",
+    "ceil": "CAST_CEIL",
+    "trunc": "CAST_TRUNC",
+}
 
 
 def _cast(args: Sequence[Any], attrs: Attrs) -> Type:
@@ -248,9 +285,16 @@ def _slice(args: Sequence[Any], attrs: Attrs) -> Type:
     shape = attrs["shape"]
     for axis, (offset, size, have) in enumerate(zip((row, col), shape, t.shape)):
         if isinstance(offset, Const) and not 0 <= offset.value <= have - size:
-            raise OpError("out-of-bounds", f"slice [{offset.value}, {offset.value + size}) exceeds the tile's {'rows' if axis == 0 else 'columns'} ({have})")
+            raise OpError(
+                "out-of-bounds",
+                f"slice [{offset.value}, {offset.value + size}) exceeds the tile's {'rows' if axis == 0 else 'columns'} ({have})",
+            )
     if isinstance(col, Const) and (col.value * t.dtype.bytes) % 32:
-        raise OpError("alignment", f"offset {col.value * t.dtype.bytes} B is not a multiple of 32 B", f"start the slice at a multiple of {32 // t.dtype.bytes} columns")
+        raise OpError(
+            "alignment",
+            f"offset {col.value * t.dtype.bytes} B is not a multiple of 32 B",
+            f"start the slice at a multiple of {32 // t.dtype.bytes} columns",
+        )
     valid = [
         const(size) if v == const(have) else apply("max", const(0), apply("min", const(size), v - o))
         for size, v, o, have in zip(shape, t.valid, (row, col), t.shape)
@@ -262,7 +306,11 @@ def _assemble(args: Sequence[Any], attrs: Attrs) -> Type:
     t, part, row, col = args
     _slice((t, row, col), {"shape": part.shape})
     if part.dtype != t.dtype:
-        raise OpError("dtype-mismatch", f"assemble: element types differ: {t.dtype} and {part.dtype}", f"pl.cast the part to {t.dtype}")
+        raise OpError(
+            "dtype-mismatch",
+            f"assemble: element types differ: {t.dtype} and {part.dtype}",
+            f"pl.cast the part to {t.dtype}",
+        )
     return t  # type: ignore[no-any-return]
 
 
@@ -270,13 +318,20 @@ def _reshape(args: Sequence[Any], attrs: Attrs) -> Type:
     t = tile(args[0], "reshape", "input")
     shape = attrs["shape"]
     if shape[0] * shape[1] != t.shape[0] * t.shape[1]:
-        raise OpError("shape-mismatch", f"reshape: {list(t.shape)} has {t.shape[0] * t.shape[1]} elements, {list(shape)} has {shape[0] * shape[1]}")
+        raise OpError(
+            "shape-mismatch",
+            f"reshape: {list(t.shape)} has {t.shape[0] * t.shape[1]} elements, {list(shape)} has {shape[0] * shape[1]}",
+        )
     if shape == t.shape:
         return t
     new = TileType(shape, t.dtype, (const(shape[0]), const(shape[1])))
     for side in (t, new):
         if side.shape[1] != side.pitch:
-            raise OpError("alignment", f"reshape: rows of {list(side.shape)} {t.dtype} are not a multiple of 32 B", "choose a width that is")
+            raise OpError(
+                "alignment",
+                f"reshape: rows of {list(side.shape)} {t.dtype} are not a multiple of 32 B",
+                "choose a width that is",
+            )
     vectors = {(1, shape[0] * shape[1]), (shape[0] * shape[1], 1)}
     if t.is_full:
         return new
@@ -285,7 +340,11 @@ def _reshape(args: Sequence[Any], attrs: Attrs) -> Type:
         return TileType(shape, t.dtype, (count, const(1)) if shape[1] == 1 else (const(1), count))
     if t.valid[1] == const(t.shape[1]) and t.shape[0] == 1:  # pragma: no cover - a full row is full
         return new
-    raise OpError("partial-reshape", f"reshape of a partly valid tile {list(t.shape)}", "reshape before slicing, or pl.fillpad first")
+    raise OpError(
+        "partial-reshape",
+        f"reshape of a partly valid tile {list(t.shape)}",
+        "reshape before slicing, or pl.fillpad first",
+    )
 
 
 def _full(args: Sequence[Any], attrs: Attrs) -> Type:
@@ -316,7 +375,9 @@ def _set_valid(args: Sequence[Any], attrs: Attrs) -> Type:
 # --------------------------------------------------------------------------------------------------------------- the table
 
 
-def _elementwise(name: str, np_: Callable[..., Any], api: str, dtypes: tuple[DType, ...], doc: str, scalar_api: str = "") -> None:
+def _elementwise(
+    name: str, np_: Callable[..., Any], api: str, dtypes: tuple[DType, ...], doc: str, scalar_api: str = ""
+) -> None:
     two = np_ is not None and getattr(np_, "nin", np_.__code__.co_argcount if hasattr(np_, "__code__") else 1) == 2
     declare(
         name,
@@ -376,17 +437,42 @@ declare("matmul", params=("lhs", "rhs"), attrs=("a_trans", "b_trans", "out_dtype
         doc="lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32).")  # fmt: skip
 declare("matmul_acc", params=("acc", "lhs", "rhs"), attrs=("a_trans", "b_trans", "out_dtype"), infer=_matmul_acc, pipe="M", api="Mmad",
         user=True, doc="acc + lhs times rhs, in place.")  # fmt: skip
-declare("full", params=("value",), attrs=("shape", "dtype"), infer=_full, pipe="V", api="Duplicate", doc="A tile of one value.")
+declare(
+    "full",
+    params=("value",),
+    attrs=("shape", "dtype"),
+    infer=_full,
+    pipe="V",
+    api="Duplicate",
+    doc="A tile of one value.",
+)
 declare("empty", attrs=("shape", "dtype"), infer=_full, doc="A tile whose lanes are undefined.")
 declare("load", params=("tensor",), attrs=("shape", "rows", "cols", "space"), infer=_load, pipe="MTE2", api="DataCopyPad",
         doc="GM to a tile: `shape` elements from the offsets; `rows` and `cols` name the tensor's axes that vary.")  # fmt: skip
 declare("store", params=("tensor", "tile"), attrs=("rows", "cols", "atomic"), pipe="MTE3", api="DataCopyPad",
         doc="The valid part of a tile to GM at the offsets.")  # fmt: skip
-declare("slice", params=("tile", "row", "col"), attrs=("shape",), infer=_slice, doc="A window of a tile; shares its memory.")
-declare("assemble", params=("tile", "part", "row", "col"), infer=_assemble, pipe="V", api="Copy", doc="The tile with a window replaced.")
-declare("reshape", params=("input",), attrs=("shape",), infer=_reshape, doc="The same elements in another 2-D shape; shares memory.")
+declare(
+    "slice", params=("tile", "row", "col"), attrs=("shape",), infer=_slice, doc="A window of a tile; shares its memory."
+)
+declare(
+    "assemble",
+    params=("tile", "part", "row", "col"),
+    infer=_assemble,
+    pipe="V",
+    api="Copy",
+    doc="The tile with a window replaced.",
+)
+declare(
+    "reshape",
+    params=("input",),
+    attrs=("shape",),
+    infer=_reshape,
+    doc="The same elements in another 2-D shape; shares memory.",
+)
 declare("set_validshape", params=("tile", "rows", "cols"), infer=_set_valid, doc="The tile with a smaller valid shape.")
-declare("read", params=("tensor",), infer=_read, pipe="S", api="GetValue", doc="One element of a GM tensor as a scalar.")
+declare(
+    "read", params=("tensor",), infer=_read, pipe="S", api="GetValue", doc="One element of a GM tensor as a scalar."
+)
 
 # Structure: `for` carries values (block params: the index, then the carried), `region` is one core's work, `yield` ends a
 # block, `let` names a scalar, `create_tensor` makes a GM workspace, `launch` starts a device function over a grid.
@@ -394,16 +480,39 @@ for _name in ("for", "region", "yield", "let", "create_tensor", "launch", "alloc
     declare(_name)
 
 # Tile and machine stages, cube side: operands of one Mmad, and the multiply itself into a window of an accumulator.
-declare("load_a", params=("tile", "row", "col"), attrs=("shape", "trans"), pipe="MTE1", api="LoadData", doc="L1 to L0A.")
-declare("load_b", params=("tile", "row", "col"), attrs=("shape", "trans"), pipe="MTE1", api="LoadData", doc="L1 to L0B, as [K, N].")
+declare(
+    "load_a", params=("tile", "row", "col"), attrs=("shape", "trans"), pipe="MTE1", api="LoadData", doc="L1 to L0A."
+)
+declare(
+    "load_b",
+    params=("tile", "row", "col"),
+    attrs=("shape", "trans"),
+    pipe="MTE1",
+    api="LoadData",
+    doc="L1 to L0B, as [K, N].",
+)
 declare("mmad", params=("acc", "lhs", "rhs", "row", "col", "init"), pipe="M", api="Mmad",
         doc="Adds lhs times rhs to the window at (row, col) of acc; starts from zero where init holds.")  # fmt: skip
 
 # What passes compose vector operations of.
-declare("brcb", params=("src",), infer=_brcb, pipe="V", api="Brcb", doc="Each source element to a block of 32 B: [R, 1] -> [R, 8 or 16].")
+declare(
+    "brcb",
+    params=("src",),
+    infer=_brcb,
+    pipe="V",
+    api="Brcb",
+    doc="Each source element to a block of 32 B: [R, 1] -> [R, 8 or 16].",
+)
 declare("whole_reduce", params=("src",), attrs=("kind",), infer=_reduce("whole_reduce", 1), pipe="V", api="WholeReduceSum",
         doc="One repeat a row: [R, <= 64] -> [R, 1].")  # fmt: skip
-declare("fillpad", params=("tile", "value"), infer=_fillpad, pipe="V", api="Duplicate", doc="The tile with `value` in its undefined lanes.")
+declare(
+    "fillpad",
+    params=("tile", "value"),
+    infer=_fillpad,
+    pipe="V",
+    api="Duplicate",
+    doc="The tile with `value` in its undefined lanes.",
+)
 declare("copy", params=("src",), infer=lambda args, attrs: args[0], pipe="V", api="Copy", doc="UB to UB.")
 
 # Machine stage, order: events between pipes and barriers on one.
@@ -413,4 +522,16 @@ declare("barrier", attrs=("pipe",))
 
 ALL_DTYPES = (FP32, FP16, BF16, INT8, INT16, INT32, UINT8, UINT16, UINT32)
 
-__all__ = ["ALL_DTYPES", "CAST_MODES", "CAST_PAIRS", "CUBE_INPUTS", "OPS", "OpDef", "OpError", "View", "declare", "describe", "meet"]
+__all__ = [
+    "ALL_DTYPES",
+    "CAST_MODES",
+    "CAST_PAIRS",
+    "CUBE_INPUTS",
+    "OPS",
+    "OpDef",
+    "OpError",
+    "View",
+    "declare",
+    "describe",
+    "meet",
+]

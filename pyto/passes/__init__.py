@@ -1,0 +1,33 @@
+"""The passes, in order. Each is `Program -> Program` and stands in a module of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyto.ir.nodes import Program
+from pyto.passes.bufferize import bufferize
+from pyto.passes.insert_sync import insert_sync
+from pyto.passes.legalize import legalize
+from pyto.passes.outline import outline
+from pyto.passes.plan_memory import plan_memory
+from pyto.passes.roll import roll
+from pyto.passes.simplify import simplify
+from pyto.passes.tile_matmul import tile_matmul
+from pyto.passes.valid_shapes import valid_shapes
+
+Pass = Callable[[Program], Program]
+
+PASSES: tuple[Pass, ...] = (
+    simplify,  # fold index arithmetic, decide valid shapes
+    valid_shapes,  # clip stores at the ends of tensors
+    outline,  # regions to device functions, blocks over cores (tensor -> tile stage)
+    roll,  # peeled first steps of reductions into their loops
+    tile_matmul,  # memory spaces and L0 steps of the cube
+    legalize,  # what the vector unit lacks, composed of what it has
+    simplify,
+    bufferize,  # buffers, in-place reuse, ping-pong slots (tile -> machine stage)
+    plan_memory,  # addresses
+    insert_sync,  # events and barriers
+)
+
+__all__ = ["PASSES", "Pass"]

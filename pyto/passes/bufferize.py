@@ -134,8 +134,12 @@ class _Bufferizer:
             group = self._new(var)
             if group.buffer is None:
                 self._allocate(group)
-            assert group.buffer is not None and isinstance(var.type, TileType) and isinstance(group.buffer.type, TileType)
-            self.views[var] = View(group.buffer, var.type.shape, var.type.valid, group.slot, Const(0), Const(0), group.buffer.type.pitch)
+            assert (
+                group.buffer is not None and isinstance(var.type, TileType) and isinstance(group.buffer.type, TileType)
+            )
+            self.views[var] = View(
+                group.buffer, var.type.shape, var.type.valid, group.slot, Const(0), Const(0), group.buffer.type.pitch
+            )
         return self.views[var]
 
     def _allocate(self, group: Group) -> None:
@@ -146,11 +150,19 @@ class _Bufferizer:
         group.buffer = Var(group.first.name, TileType(shape, t.dtype, (const(shape[0]), const(shape[1])), space))
         slots = 1
         innermost = group.loops[-1] if group.loops else None
-        if innermost is not None and innermost in group.transferred and self.loop_ops[innermost].attrs["kind"] == "pipeline":
+        if (
+            innermost is not None
+            and innermost in group.transferred
+            and self.loop_ops[innermost].attrs["kind"] == "pipeline"
+        ):
             loop = self.loop_ops[innermost]
             slots = loop.attrs["stages"] if space in (Space.UB, Space.L1) else 2
             lo, _, step = loop.args[:3]
-            group.slot = apply("mod", simplify(apply("floordiv", innermost - lo, step), {}), Const(slots)) if slots > 1 else Const(0)
+            group.slot = (
+                apply("mod", simplify(apply("floordiv", innermost - lo, step), {}), Const(slots))
+                if slots > 1
+                else Const(0)
+            )
         self.allocs.append(Op("alloc", (), (group.buffer,), {"slots": slots, "offset": None}, (), self._loc))
 
     _loc = None
@@ -215,7 +227,9 @@ class _Bufferizer:
 
     def _do_operand(self, op: Op, out: list[Op]) -> None:
         target = self._view(op.result)
-        shape, valid = (target.shape, target.valid) if not op.attrs["trans"] else (target.shape[::-1], target.valid[::-1])
+        shape, valid = (
+            (target.shape, target.valid) if not op.attrs["trans"] else (target.shape[::-1], target.valid[::-1])
+        )
         source = replace(self._view(op.args[0]), shape=shape, valid=valid, row=op.args[1], col=op.args[2])  # type: ignore[arg-type]
         out.append(op.with_(args=(target, source), results=()))
 
@@ -224,7 +238,11 @@ class _Bufferizer:
         self._detach(op, acc, out)
         left, right = self._view(a), self._view(b)  # type: ignore[arg-type]
         window = replace(
-            self._view(op.result), shape=(left.shape[0], right.shape[1]), valid=(left.valid[0], right.valid[1]), row=row, col=col
+            self._view(op.result),
+            shape=(left.shape[0], right.shape[1]),
+            valid=(left.valid[0], right.valid[1]),
+            row=row,
+            col=col,
         )
         out.append(op.with_(args=(window, left, right, init), results=()))
 
@@ -233,7 +251,16 @@ class _Bufferizer:
         self._detach(op, tile, out)
         source = self._view(part)  # type: ignore[arg-type]
         whole = self._view(op.result)
-        out.append(Op("copy", (replace(whole, shape=source.shape, valid=source.valid, row=row, col=col), source), (), {}, (), op.loc))
+        out.append(
+            Op(
+                "copy",
+                (replace(whole, shape=source.shape, valid=source.valid, row=row, col=col), source),
+                (),
+                {},
+                (),
+                op.loc,
+            )
+        )
 
     HANDLERS = {
         "for": _do_for, "slice": _do_alias, "reshape": _do_alias, "set_validshape": _do_alias, "empty": _do_empty,
@@ -246,5 +273,3 @@ def _common(a: tuple[Var, ...], b: tuple[Var, ...]) -> tuple[Var, ...]:
     while n < min(len(a), len(b)) and a[n] == b[n]:
         n += 1
     return a[:n]
-
-

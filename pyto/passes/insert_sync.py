@@ -160,7 +160,9 @@ def _event(conflict: Conflict) -> Sync:
         return Sync(first.pipe, second.pipe, block, first.path[depth], second.path[depth], **_rotation(conflict, depth))
     depth = conflict.loop + 1
     block = first.path[:depth]
-    return Sync(first.pipe, second.pipe, block, first.path[depth], second.path[depth], True, block, **_rotation(conflict, depth))
+    return Sync(
+        first.pipe, second.pipe, block, first.path[depth], second.path[depth], True, block, **_rotation(conflict, depth)
+    )
 
 
 def _rotation(conflict: Conflict, depth: int) -> dict[str, object]:
@@ -182,5 +184,3 @@ def _joined(a: Sync, b: Sync) -> Sync | None:
         return None
     joined = replace(a, after=max(a.after, b.after), before=min(a.before, b.before))
     return joined if joined.carried or joined.after < joined.before else None
-
-

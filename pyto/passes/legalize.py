@@ -31,10 +31,14 @@ def _in_fp32(handler: Handler) -> Handler:
     """`handler` for an op whose bf16 tiles are computed in fp32 and rounded once."""
 
     def wrapped(rewriter: Rewriter, op: Op) -> None:
-        if _type(op.result).dtype != BF16 and not (op.name in ("row_sum", "col_sum") and _type(op.result).dtype == FP16):
+        if _type(op.result).dtype != BF16 and not (
+            op.name in ("row_sum", "col_sum") and _type(op.result).dtype == FP16
+        ):
             handler(rewriter, op)
             return
-        wide = tuple(_cast(rewriter, a, FP32) if isinstance(a, Var) and isinstance(a.type, TileType) else a for a in op.args)
+        wide = tuple(
+            _cast(rewriter, a, FP32) if isinstance(a, Var) and isinstance(a.type, TileType) else a for a in op.args
+        )
         t = replace(_type(op.result), dtype=FP32)
         result = Var(rewriter.names.fresh(op.result.name), t)
         handler(rewriter, op.with_(args=wide, results=(result,)))
@@ -68,7 +72,10 @@ def _ones(rewriter: Rewriter, like: TileType, value: float = 1.0) -> Var:
 
 def _neg(rewriter: Rewriter, op: Op) -> None:
     t = _type(op.args[0])
-    rewriter.bind(op.result, rewriter.make("mul", op.args[0], Const(-1.0 if t.dtype.kind == "f" else -1, t.dtype), hint=op.result.name))
+    rewriter.bind(
+        op.result,
+        rewriter.make("mul", op.args[0], Const(-1.0 if t.dtype.kind == "f" else -1, t.dtype), hint=op.result.name),
+    )
 
 
 def _recip(rewriter: Rewriter, op: Op) -> None:
@@ -125,7 +132,11 @@ def _fill(rewriter: Rewriter, value: Expr, axis: int, kind: str) -> Expr:
 
 
 def _window(rewriter: Rewriter, value: Expr, row: int, col: int, shape: tuple[int, int]) -> Expr:
-    return value if shape == _type(value).shape else rewriter.make("slice", value, Const(row), Const(col), attrs={"shape": shape})
+    return (
+        value
+        if shape == _type(value).shape
+        else rewriter.make("slice", value, Const(row), Const(col), attrs={"shape": shape})
+    )
 
 
 def _row_reduce(rewriter: Rewriter, op: Op) -> None:

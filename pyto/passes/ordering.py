@@ -106,7 +106,13 @@ class Trace:
         count: dict[Var, int] = {}
         written: set[Var] = set()
         for leaf in self.leaves:
-            tensor = leaf.op.args[1] if leaf.op.name == "load" else leaf.op.args[0] if leaf.op.name in ("store", "read") else None
+            tensor = (
+                leaf.op.args[1]
+                if leaf.op.name == "load"
+                else leaf.op.args[0]
+                if leaf.op.name in ("store", "read")
+                else None
+            )
             if isinstance(tensor, Var) and isinstance(tensor.type, TensorType):
                 count[tensor] = count.get(tensor, 0) + 1
                 if leaf.op.name == "store":
@@ -128,7 +134,11 @@ class Trace:
     def _rotated(self, loop: Op) -> set[Var]:
         index = loop.blocks[0].params[0]
         return {
-            v.buffer for leaf in self.leaves if loop in leaf.loops for v in (*leaf.reads, *leaf.writes) if index in variables(v.slot)
+            v.buffer
+            for leaf in self.leaves
+            if loop in leaf.loops
+            for v in (*leaf.reads, *leaf.writes)
+            if index in variables(v.slot)
         }
 
     def _keys(self) -> dict[tuple[Var, int], list[tuple[Var, int]]]:
@@ -138,7 +148,9 @@ class Trace:
             for b, (space, offset, size) in self.ranges.items()
             for s in range(self.slots[b])
         }
-        return {k: [o for o, y in spans.items() if x[0] == y[0] and x[1] < y[2] and y[1] < x[2]] for k, x in spans.items()}
+        return {
+            k: [o for o, y in spans.items() if x[0] == y[0] and x[1] < y[2] and y[1] < x[2]] for k, x in spans.items()
+        }
 
     def slot(self, view: View, env: dict[Var, int], loops: Sequence[Op]) -> int:
         n = self.slots[view.buffer]
@@ -169,7 +181,9 @@ class Checker:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
 
-    def conflicts(self, syncs: Sequence[Sync], barriers: frozenset[Path], limit: int | None = None) -> list[Conflict] | None:
+    def conflicts(
+        self, syncs: Sequence[Sync], barriers: frozenset[Path], limit: int | None = None
+    ) -> list[Conflict] | None:
         """Unordered pairs, the first `limit` of them; None if a wait has no set."""
         return _Run(self.trace, syncs, barriers, limit).run()
 
@@ -212,7 +226,7 @@ class _Run:
                         self.wait(s, slot)
             if self.broken or (self.limit is not None and len(self.found) >= self.limit):
                 break
-        return None if self.broken or any(self.pending.values()) and not self.found else self.found
+        return None if self.broken or (any(self.pending.values()) and not self.found) else self.found
 
     def set(self, s: Sync, slot: int) -> None:
         if self.pending.get((s, slot)) is not None:
@@ -247,9 +261,12 @@ class _Run:
                 self.access.setdefault(key, {})[leaf.pipe, write] = (now, leaf, env)
         self.touch_gm(leaf, env, now)
 
-    def compare(self, n: int, first: Leaf, at: dict[Var, int], second: Leaf, env: dict[Var, int], view: View | None) -> None:
+    def compare(
+        self, n: int, first: Leaf, at: dict[Var, int], second: Leaf, env: dict[Var, int], view: View | None
+    ) -> None:
         if first.pipe == second.pipe:
-            if self.fenced.get(second.pipe, 0) >= n or not needs_barrier(first, second):
+            done = max(self.fenced.get(second.pipe, 0), self.know.get(second.pipe, {}).get(second.pipe, 0))
+            if done >= n or not needs_barrier(first, second):
                 return
         elif self.know.get(second.pipe, {}).get(first.pipe, 0) >= n:
             return
@@ -333,4 +350,15 @@ def _expand(expr: Expr, leaf: Leaf) -> Expr:
     return substitute(expr, env)
 
 
-__all__ = ["Checker", "Conflict", "Leaf", "Sync", "Trace", "carrying_loop", "evaluate", "leaves", "needs_barrier", "pipe_of"]
+__all__ = [
+    "Checker",
+    "Conflict",
+    "Leaf",
+    "Sync",
+    "Trace",
+    "carrying_loop",
+    "evaluate",
+    "leaves",
+    "needs_barrier",
+    "pipe_of",
+]

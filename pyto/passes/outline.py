@@ -9,18 +9,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyto.errors import CompileError
+from pyto.ir.builder import Names
 from pyto.ir.nodes import INDEX, Block, Const, Expr, Function, Op, Param, Program, ScalarType, TensorType, Var, walk
 from pyto.ir.scalar import apply, type_variables, variables
-from pyto.passes.rewrite import Names, rewrite, trip_count
+from pyto.passes.rewrite import names_of, rewrite, trip_count
 
 CUBE_OPS = frozenset({"matmul", "matmul_acc"})
-NEUTRAL_OPS = frozenset({"load", "store", "slice", "reshape", "set_validshape", "for", "yield", "let", "read", "full", "empty", "cast"})
+NEUTRAL_OPS = frozenset(
+    {"load", "store", "slice", "reshape", "set_validshape", "for", "yield", "let", "read", "full", "empty", "cast"}
+)
 
 
 def outline(program: Program) -> Program:
     host = program.host
-    names = Names(host)
-    names.taken.add(program.name)
+    names = names_of(host)
+    names.fresh(program.name)
     devices: list[Function] = []
     body = _host_block(program, host, host.body, [], [], names, devices)
     functions = (host.with_(body=body), *(rewrite(d, {}) for d in devices))
@@ -28,7 +31,13 @@ def outline(program: Program) -> Program:
 
 
 def _host_block(
-    program: Program, host: Function, block: Block, loops: list[Op], lets: list[Op], names: Names, devices: list[Function]
+    program: Program,
+    host: Function,
+    block: Block,
+    loops: list[Op],
+    lets: list[Op],
+    names: Names,
+    devices: list[Function],
 ) -> Block:
     ops: list[Op] = []
     for op in block.ops:
@@ -51,7 +60,9 @@ def _host_block(
     return Block(block.params, tuple(ops))
 
 
-def _outline(program: Program, host: Function, region: Op, loops: list[Op], lets: list[Op], names: Names) -> tuple[Function, Op]:
+def _outline(
+    program: Program, host: Function, region: Op, loops: list[Op], lets: list[Op], names: Names
+) -> tuple[Function, Op]:
     body = [*lets, *region.blocks[0].ops[:-1]]
     block, blocks = (Var(names.fresh(n), ScalarType(INDEX)) for n in ("block", "blocks"))
     grid, decode = _grid(loops, names)
@@ -59,12 +70,25 @@ def _outline(program: Program, host: Function, region: Op, loops: list[Op], lets
     inside = [*decode[1], *body]
     ops: tuple[Op, ...] = tuple(inside)
     if loops:
-        ops = (Op("for", (block, grid, blocks), (), {"kind": "blocks", "stages": 1}, (Block((decode[0],), (*inside, done)),), region.loc),)
+        ops = (
+            Op(
+                "for",
+                (block, grid, blocks),
+                (),
+                {"kind": "blocks", "stages": 1},
+                (Block((decode[0],), (*inside, done)),),
+                region.loc,
+            ),
+        )
 
     free = _free_variables(Block((block, blocks), ops))
     order = {v: i for i, v in enumerate([*(p.var for p in host.params), *host.dims])}
-    tensors = sorted((v for v in free if isinstance(v.type, TensorType)), key=lambda v: (order.get(v, len(order)), v.name))
-    scalars = sorted((v for v in free if isinstance(v.type, ScalarType)), key=lambda v: (order.get(v, len(order)), v.name))
+    tensors = sorted(
+        (v for v in free if isinstance(v.type, TensorType)), key=lambda v: (order.get(v, len(order)), v.name)
+    )
+    scalars = sorted(
+        (v for v in free if isinstance(v.type, ScalarType)), key=lambda v: (order.get(v, len(order)), v.name)
+    )
     directions = _directions(Block((), ops))
     params = (*(Param(t, directions.get(t, "in")) for t in tensors), *(Param(s) for s in scalars))
     hint = names.fresh(region.attrs.get("name") or f"{program.name}_region")
@@ -115,7 +139,9 @@ def _directions(block: Block) -> dict[Var, str]:
     for op in walk(block):
         if op.name in ("load", "read", "store"):
             (tensor,) = variables(op.args[0])
-            new = "out" if op.name == "store" and not op.attrs.get("atomic") else "inout" if op.name == "store" else "in"
+            new = (
+                "out" if op.name == "store" and not op.attrs.get("atomic") else "inout" if op.name == "store" else "in"
+            )
             found[tensor] = new if found.get(tensor, new) == new else "inout"
     return found
 

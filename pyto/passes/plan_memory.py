@@ -54,7 +54,8 @@ def _plan(function: Function, chip: Chip) -> Function:
             if max(b.offset + b.size for b in here) > capacity:
                 _refuse(function, here, space, capacity, chip)
     ops = tuple(
-        op.with_(attrs={**op.attrs, "offset": buffers[op.result].offset}) if op.name == "alloc" else op for op in function.body.ops
+        op.with_(attrs={**op.attrs, "offset": buffers[op.result].offset}) if op.name == "alloc" else op
+        for op in function.body.ops
     )
     return function.with_(body=Block(function.body.params, ops))
 
@@ -103,7 +104,11 @@ def _lifetimes(body: Block, buffers: dict[Var, Buffer]) -> None:
 
 def _place(buffers: list[Buffer], distinct: bool) -> None:
     placed: list[Buffer] = []
-    for buffer in sorted(buffers, key=lambda b: (b.start, -b.size, b.name)) if distinct else sorted(buffers, key=lambda b: (-b.size, b.start, b.name)):
+    for buffer in (
+        sorted(buffers, key=lambda b: (b.start, -b.size, b.name))
+        if distinct
+        else sorted(buffers, key=lambda b: (-b.size, b.start, b.name))
+    ):
         busy = sorted((p.offset, p.offset + p.size) for p in placed if distinct or p.alive_with(buffer))
         offset = 0
         for low, high in busy:
@@ -133,5 +138,6 @@ def _refuse(function: Function, buffers: list[Buffer], space: str, capacity: int
         f"{SPACE_NAMES[space]} needs {needed} B, has {capacity} B ({chip.name.removeprefix('ascend').upper()}) in region {function.name}",
         alive[0].op.loc or function.loc,
         details="alive at the same time:\n" + "\n".join(rows),
-        remedy="make the tiles smaller" + (", or pl.pipeline's stage" if any(b.op.attrs["slots"] > 1 for b in alive) else ""),
+        remedy="make the tiles smaller"
+        + (", or pl.pipeline's stage" if any(b.op.attrs["slots"] > 1 for b in alive) else ""),
     )

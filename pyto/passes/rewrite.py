@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pyto.ir.builder import Names
 from pyto.ir.nodes import Block, Const, Expr, Function, Loc, Op, ScalarType, TensorType, TileType, Type, Var, walk
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import apply, simplify, substitute
@@ -37,25 +38,15 @@ def substitute_type(t: Type, env: Mapping[Var, Expr]) -> Type:
     return t
 
 
-class Names:
-    """Unique names within a function."""
-
-    def __init__(self, function: Function | None = None) -> None:
-        self.taken: set[str] = set()
-        if function is not None:
-            self.taken |= {p.var.name for p in function.params} | {d.name for d in function.dims}
-            self.taken |= {v.name for v in function.body.params}
-            for op in walk(function.body):
-                self.taken |= {r.name for r in op.results}
-                self.taken |= {p.name for b in op.blocks for p in b.params}
-
-    def fresh(self, hint: str) -> str:
-        name, n = hint, 0
-        while name in self.taken:
-            n += 1
-            name = f"{hint}_{n}"
-        self.taken.add(name)
-        return name
+def names_of(function: Function) -> Names:
+    """All names of a function, for making more."""
+    used = (
+        {p.var.name for p in function.params} | {d.name for d in function.dims} | {v.name for v in function.body.params}
+    )
+    for op in walk(function.body):
+        used |= {r.name for r in op.results}
+        used |= {p.name for b in op.blocks for p in b.params}
+    return Names(used)
 
 
 Handler = Callable[["Rewriter", Op], None]
@@ -69,11 +60,13 @@ class Rewriter:
     """
 
     def __init__(self, function: Function, handlers: Mapping[str, Handler] | None = None) -> None:
-        self.names = Names(function)
+        self.names = names_of(function)
         self.handlers = dict(handlers or {})
         self.env: dict[Var, Expr] = {}
         self.ranges: dict[Var, Range] = {d: (Const(0), None) for d in function.dims}
-        self.ranges |= {p.var: (Const(0), None) for p in function.params if p.var.name in function.attrs.get("dims", ())}
+        self.ranges |= {
+            p.var: (Const(0), None) for p in function.params if p.var.name in function.attrs.get("dims", ())
+        }
         self.out: list[Op] = []
         self.loc: Loc | None = None
 
@@ -81,7 +74,9 @@ class Rewriter:
     def emit(self, op: Op) -> None:
         self.out.append(op)
 
-    def make(self, name: str, *args: Expr, hint: str = "", type: Type | None = None, attrs: Mapping[str, Any] | None = None) -> Var:
+    def make(
+        self, name: str, *args: Expr, hint: str = "", type: Type | None = None, attrs: Mapping[str, Any] | None = None
+    ) -> Var:
         """Emit a new op with one result; its type comes from the op table unless given."""
         attrs = dict(attrs or {})
         if type is None:

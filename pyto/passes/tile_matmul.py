@@ -9,7 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pyto.errors import CompileError
-from pyto.ir.nodes import BF16, BOOL, FP16, INDEX, Block, Const, DType, Expr, Op, Program, ScalarType, Space, TileType, Var, const
+from pyto.ir.nodes import (
+    BF16,
+    BOOL,
+    FP16,
+    INDEX,
+    Block,
+    Const,
+    DType,
+    Expr,
+    Op,
+    Program,
+    ScalarType,
+    Space,
+    TileType,
+    Var,
+    const,
+)
 from pyto.ir.ops import meet
 from pyto.ir.scalar import apply, simplify
 from pyto.passes.rewrite import Handler, Rewriter, index_range, rewrite
@@ -82,7 +98,12 @@ def _matmul(rewriter: Rewriter, op: Op) -> None:
         out = op.result.type
         assert isinstance(out, TileType)
         valid = tuple(simplify(v, rewriter.ranges) for v in (vm, vn))
-        acc: Var = rewriter.make("empty", hint="acc", type=replace(out, valid=valid, space=Space.L0C), attrs={"shape": out.shape, "dtype": out.dtype})
+        acc: Var = rewriter.make(
+            "empty",
+            hint="acc",
+            type=replace(out, valid=valid, space=Space.L0C),
+            attrs={"shape": out.shape, "dtype": out.dtype},
+        )
     else:
         given = op.args[0]
         assert isinstance(given, Var)
@@ -90,7 +111,9 @@ def _matmul(rewriter: Rewriter, op: Op) -> None:
         if not isinstance(acc.type, TileType) or acc.type.space != Space.L0C:
             raise CompileError("matmul-operand", "acc of matmul_acc must be a product (or pl.full(..., 0.0)) of this region", op.loc,
                                remedy="start with acc = pl.matmul(...)")  # fmt: skip
-    emit = _Steps(rewriter, op, a, b, a_trans, b_trans, steps, (m, n, k), (vm, vn, meet((vk, vk), (vkb, vkb))[0]), first, init)
+    emit = _Steps(
+        rewriter, op, a, b, a_trans, b_trans, steps, (m, n, k), (vm, vn, meet((vk, vk), (vkb, vkb))[0]), first, init
+    )
     rewriter.bind(op.result, emit.k_loop(acc))
 
 
@@ -123,16 +146,36 @@ class _Steps:
         rw.emit(Op("yield", (last,), loc=self.op.loc))
         ops, rw.out = rw.out, outer
         result = Var(rw.names.fresh("acc"), acc.type)
-        rw.emit(Op("for", (*args, acc), (result,), {"kind": "pipeline", "stages": 2}, (Block((index, carried), tuple(ops)),), self.op.loc))
+        rw.emit(
+            Op(
+                "for",
+                (*args, acc),
+                (result,),
+                {"kind": "pipeline", "stages": 2},
+                (Block((index, carried), tuple(ops)),),
+                self.op.loc,
+            )
+        )
         return result
 
     def window(self, valid: Expr, size: int, offset: Expr) -> Expr:
         return simplify(apply("min", const(size), valid - offset), self.rewriter.ranges)
 
-    def operand(self, name: str, tile: Var, trans: bool, shape: tuple[int, int], valid: tuple[Expr, Expr], at: tuple[Expr, Expr], space: str) -> Var:
+    def operand(
+        self,
+        name: str,
+        tile: Var,
+        trans: bool,
+        shape: tuple[int, int],
+        valid: tuple[Expr, Expr],
+        at: tuple[Expr, Expr],
+        space: str,
+    ) -> Var:
         t = TileType(shape, tile.dtype, valid, space)
         row, col = at[::-1] if trans else at
-        return self.rewriter.make(name, tile, row, col, hint=f"{tile.name}_{space}", type=t, attrs={"shape": shape, "trans": trans})
+        return self.rewriter.make(
+            name, tile, row, col, hint=f"{tile.name}_{space}", type=t, attrs={"shape": shape, "trans": trans}
+        )
 
     def k_loop(self, acc: Var) -> Var:
         return self.loop("k", 2, _padded(self.shape[2], FRACTAL), self.steps.k, acc, self.m_loop)
@@ -150,7 +193,13 @@ class _Steps:
     def n_loop(self, a: Var, m: Expr, k: Expr, acc: Var) -> Var:
         s = self.steps
         at_start = apply("eq", k, Const(0), dtype=BOOL)
-        init = at_start if self.first else apply("and", self.init, at_start, dtype=BOOL) if self.init != Const(False, BOOL) else self.init
+        init = (
+            at_start
+            if self.first
+            else apply("and", self.init, at_start, dtype=BOOL)
+            if self.init != Const(False, BOOL)
+            else self.init
+        )
         if isinstance(at_start, Const) and not self.first:
             init = self.init
 
@@ -166,7 +215,12 @@ def _cast(rewriter: Rewriter, op: Op) -> None:
     """Fixpipe narrows while it stores: the cast of an accumulator is left to the store."""
     target = op.attrs["target_type"]
     source = op.args[0]
-    if not isinstance(source, Var) or not isinstance(source.type, TileType) or source.type.space != Space.L0C or target not in (BF16, FP16):
+    if (
+        not isinstance(source, Var)
+        or not isinstance(source.type, TileType)
+        or source.type.space != Space.L0C
+        or target not in (BF16, FP16)
+    ):
         raise CompileError("mixed-region", "a region that multiplies matrices can cast only its products, to bf16 or fp16", op.loc,
                            remedy="do the cast in a second pl.at")  # fmt: skip
     rewriter.bind(op.result, source)

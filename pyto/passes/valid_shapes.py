@@ -24,7 +24,9 @@ def _store(rewriter: Rewriter, op: Op) -> None:
         room.append(Const(size) if axis is None else simplify(tensor.type.shape[axis] - offsets[axis], rewriter.ranges))
     valid = tuple(simplify(v, rewriter.ranges) for v in meet(tile.type.valid, (room[0], room[1])))
     if valid != tile.type.valid:
-        if isinstance(room[1], Const) and room[1].value < 0 or isinstance(room[0], Const) and room[0].value < 0:
-            raise CompileError("out-of-bounds", "the store starts beyond the end of the tensor", op.loc, remedy="check its offsets")
+        if (isinstance(room[1], Const) and room[1].value < 0) or (isinstance(room[0], Const) and room[0].value < 0):
+            raise CompileError(
+                "out-of-bounds", "the store starts beyond the end of the tensor", op.loc, remedy="check its offsets"
+            )
         tile = rewriter.make("set_validshape", tile, room[0], room[1], hint=tile.name)
     rewriter.keep(op.with_(args=(tensor, tile, *offsets)))

@@ -1,0 +1,36 @@
+"""Ascend C for Atlas A2/A3 from a machine-stage program."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from pyto import __version__
+from pyto.codegen.ascendc.device import device_function
+from pyto.codegen.ascendc.host import HostWriter, kernel_name, manifest
+from pyto.codegen.ascendc.scalars import HELPERS
+from pyto.codegen.ascendc.writer import environment
+from pyto.ir.nodes import Program
+from pyto.target import DEFAULT_CHIP, Chip
+
+
+def generate(program: Program, chip: Chip = DEFAULT_CHIP) -> tuple[dict[str, str], dict[str, Any]]:
+    """Sources by file name (NAME.cpp with the kernels, NAME_host.cpp with the launcher) and the manifest."""
+    host = HostWriter(program)
+    functions, helpers = [], set()
+    for device in program.device:
+        fields, used = device_function(device, kernel_name(program, device))
+        functions.append(fields)
+        helpers |= used
+    source = PurePath(program.host.loc.file).name if program.host.loc else "IR"
+    common = {"name": program.name, "version": __version__, "source": source, "chip": chip.name}
+    env = environment()
+    sources = {
+        f"{program.name}.cpp": env.get_template("program.cpp.j2").render(
+            **common, functions=functions, helpers=[HELPERS[h] for h in sorted(helpers)]
+        ),
+        f"{program.name}_host.cpp": env.get_template("host.cpp.j2").render(
+            **common, kernels=host.kernels, body=host.lines
+        ),
+    }
+    return sources, manifest(program, host, chip.name, __version__)

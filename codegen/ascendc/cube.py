@@ -1,0 +1,155 @@
+"""Cube operations: fractal layouts in L1 and L0.
+
+L1 holds Nz: element (r, c) of a buffer of R rows lies in fractal (c / C0) * (R / 16) + r / 16, with C0 = 32 bytes of
+elements. L0A wants Zz (fractals of a row of them side by side), L0B wants Zn (fractals of one k side by side).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyto.codegen.ascendc.writer import Writer
+from pyto.errors import CompileError
+from pyto.ir.nodes import BF16, FP16, FP32, Const, Expr, Op, TileType, View
+from pyto.target import BLOCK, FRACTAL, FRACTAL_BYTES, MAX_ND2NZ_PITCH, MAX_REPEAT
+
+QUANT = {(FP32, BF16): "F322BF16", (FP32, FP16): "F322F16"}
+
+
+def load(w: Writer, op: Op) -> None:
+    dst = op.args[0]
+    assert isinstance(dst, View)
+    pitch = w.gm_pitch(op)
+    if op.attrs["rows"] is None or dst.shape[0] == 1:
+        pitch = dst.valid[1]
+    if isinstance(pitch, Const) and pitch.value > MAX_ND2NZ_PITCH:
+        raise CompileError("limit", f"rows of {pitch.value} elements are longer than the {MAX_ND2NZ_PITCH} that a copy to L1 can step over", op.loc,
+                           remedy="split the tensor")  # fmt: skip
+    w.statement(
+        "load_l1", w.whole(dst), w.gm(op, 1), w.text(dst.valid[0]), w.text(dst.valid[1]), w.text(pitch), dst.pitch
+    )
+
+
+def _fractals(view: View) -> tuple[int, int]:
+    """C0 of the view's element type, and the fractals in a column of its L1 buffer."""
+    return BLOCK // view.dtype.bytes, view.pitch // FRACTAL
+
+
+def _needs_16_bit(op: Op, view: View, what: str) -> None:
+    if view.dtype.bytes != 2:
+        raise CompileError("op-dtype", f"matmul: {what} of {view.dtype} is not supported yet, only of 16-bit types", op.loc,
+                           remedy="keep the operand the other way round in GM, with a_trans/b_trans to match")  # fmt: skip
+
+
+def _ceil16(e: Expr) -> Expr:
+    return (e + (FRACTAL - 1)) // FRACTAL
+
+
+def load_a(w: Writer, op: Op) -> None:
+    """L1 window [m, k] (or [k, m] to be transposed) to L0A, one LoadData for every 16 rows."""
+    dst, src = op.args
+    assert isinstance(dst, View) and isinstance(src, View)
+    c0, column = _fractals(src)
+    m, k = dst.shape
+    elements = FRACTAL_BYTES // dst.dtype.bytes
+    depth = -(-k // c0)
+    m1 = w.fresh("m1")
+    rows = w.simplify(_ceil16(dst.valid[0]))
+    trans = op.attrs["trans"]
+    if trans:
+        _needs_16_bit(op, src, "a transposed lhs")
+    with w.loop_or_once(m1, rows) as i:
+        if trans:  # stored [k, m]: down a column of fractals
+            start = (src.col // c0 + i) * column + src.row // FRACTAL
+            stride = 1
+        else:
+            start = src.col // c0 * column + src.row // FRACTAL + i
+            stride = column
+        target = w.offset(dst, i * (depth * elements))
+        w.statement("load_l0", target, w.whole(src), w.text(start), depth, stride, 0, "true" if trans else "false")
+
+
+def load_b(w: Writer, op: Op) -> None:
+    """L1 window [n, k] (trans) or [k, n] to L0B."""
+    dst, src = op.args
+    assert isinstance(dst, View) and isinstance(src, View)
+    c0, column = _fractals(src)
+    k, n = dst.shape
+    elements = FRACTAL_BYTES // dst.dtype.bytes
+    depth, width = -(-k // c0), -(-n // FRACTAL)
+    if not op.attrs["trans"]:
+        _needs_16_bit(op, src, "a rhs that is not b_trans")
+        k1 = w.fresh("k1")
+        with w.loop_or_once(k1, Const(depth)) as i:  # stored [k, n]: along a row of fractals, each transposed
+            start = src.col // c0 * column + src.row // FRACTAL + i
+            w.statement(
+                "load_l0", w.offset(dst, i * (width * elements)), w.whole(src), w.text(start), width, column, 0, "true"
+            )
+        return
+    first = src.col // c0 * column + src.row // FRACTAL
+    if width == column and width * depth <= MAX_REPEAT:
+        w.statement("load_l0", w.whole(dst), w.whole(src), w.text(first), width * depth, 1, 0, "false")
+    elif width <= depth:
+        n1 = w.fresh("n1")
+        with w.loop_or_once(n1, Const(width)) as i:
+            w.statement(
+                "load_l0",
+                w.offset(dst, i * elements),
+                w.whole(src),
+                w.text(first + i),
+                depth,
+                column,
+                width - 1,
+                "false",
+            )
+    else:
+        k1 = w.fresh("k1")
+        with w.loop_or_once(k1, Const(depth)) as i:
+            w.statement(
+                "load_l0",
+                w.offset(dst, i * (width * elements)),
+                w.whole(src),
+                w.text(first + i * column),
+                width,
+                1,
+                0,
+                "false",
+            )
+
+
+def mmad(w: Writer, op: Op) -> None:
+    acc, a, b, init = op.args
+    assert isinstance(acc, View) and isinstance(a, View) and isinstance(b, View)
+    m = w.accumulator_rows(acc)
+    n = w.simplify(_ceil16(acc.valid[1]) * FRACTAL)
+    target = w.offset(acc, acc.col * m)
+    w.statement(
+        "mmad", target, w.whole(a), w.whole(b), w.text(m), w.text(n), w.text(a.valid[1]), w.printer(w.simplify(init))
+    )
+
+
+def store(w: Writer, op: Op) -> None:
+    tensor, src, *_ = op.args
+    assert isinstance(src, View)
+    target = tensor.type.dtype  # type: ignore[attr-defined]
+    pitch = w.gm_pitch(op) if op.attrs["rows"] is not None else src.valid[1]
+    rows = w.accumulator_rows(src)
+    with w.atomic(op, target):
+        w.statement(
+            "fixpipe", w.gm(op, 0), w.whole(src), w.text(src.valid[0]), w.text(src.valid[1]), w.text(rows), w.text(pitch),
+            QUANT.get((src.dtype, target), ""),
+        )  # fmt: skip
+
+
+def accumulator_layout(ops: list[Op]) -> dict[Any, Expr | None]:
+    """For each accumulator the valid rows that all its users agree on, or None (then its whole shape counts)."""
+    found: dict[Any, set[Expr]] = {}
+    for op in ops:
+        if op.name in ("mmad", "store"):
+            view = op.args[0 if op.name == "mmad" else 1]
+            if isinstance(view, View) and isinstance(view.buffer.type, TileType) and view.buffer.type.space == "l0c":
+                found.setdefault(view.buffer, set()).add(view.valid[0])
+    return {b: next(iter(rows)) if len(rows) == 1 else None for b, rows in found.items()}
+
+
+EMITTERS = {"load_a": load_a, "load_b": load_b, "mmad": mmad}

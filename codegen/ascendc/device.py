@@ -1,0 +1,137 @@
+"""Machine-stage functions to Ascend C device functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyto.codegen.ascendc import cube, vector
+from pyto.codegen.ascendc.writer import Writer
+from pyto.errors import InternalError, source_line
+from pyto.ir.nodes import Block, Const, Function, Loc, Op, ScalarType, Space, TensorType, TileType, View, walk
+
+POSITIONS = {Space.UB: "VECCALC", Space.L1: "A1", Space.L0A: "A2", Space.L0B: "B2", Space.L0C: "CO1"}
+KINDS = {
+    "vector": {"type": "KERNEL_TYPE_AIV_ONLY", "guard": "ASCEND_IS_AIV"},
+    "cube": {"type": "KERNEL_TYPE_AIC_ONLY", "guard": "ASCEND_IS_AIC"},
+}
+EMITTERS: dict[str, Any] = {**vector.EMITTERS, **cube.EMITTERS}
+
+
+def scalar_ctype(t: ScalarType) -> str:
+    return t.dtype.ctype if t.dtype.kind in "fb" else "int64_t"
+
+
+def device_function(function: Function, kernel: str) -> tuple[dict[str, Any], set[str]]:
+    """The template's fields for one device function and its kernel, and the helpers that the text calls."""
+    writer = Writer(function)
+    writer.layout_rows = cube.accumulator_layout(list(walk(function.body)))
+    body = _Body(writer)
+    body.block(function.body)
+    params, arguments = [], []
+    for p in function.params:
+        if isinstance(p.var.type, TensorType):
+            params.append(f"GM_ADDR {p.var.name}_gm")
+            arguments.append(f"{p.var.name}_gm")
+        else:
+            assert isinstance(p.var.type, ScalarType)
+            params.append(f"{scalar_ctype(p.var.type)} {p.var.name}")
+            arguments.append(p.var.name)
+    block, blocks = (v.name for v in function.body.params)
+    fields = {
+        "name": function.name, "kernel": kernel, "params": params, "arguments": arguments, "block": block, "blocks": blocks,
+        "body": [*_tensors(function), *body.buffers, *writer.lines], **KINDS[function.kind],
+    }  # fmt: skip
+    return fields, writer.printer.helpers
+
+
+def _tensors(function: Function) -> list[str]:
+    lines = []
+    for p in function.params:
+        if isinstance(p.var.type, TensorType):
+            ctype, name = p.var.type.dtype.ctype, p.var.name
+            lines.append(f"    GlobalTensor<{ctype}> {name};")
+            lines.append(f"    {name}.SetGlobalBuffer(reinterpret_cast<__gm__ {ctype}*>({name}_gm));")
+    return lines
+
+
+class _Body:
+    def __init__(self, writer: Writer) -> None:
+        self.w = writer
+        self.buffers: list[str] = []
+        self.said: tuple[str, int] | None = None
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            handler = getattr(self, f"do_{op.name}", None)
+            if handler is not None:
+                handler(op)
+            elif op.name in EMITTERS:
+                self.quote(op.loc)
+                EMITTERS[op.name](self.w, op)
+            else:
+                raise InternalError(f"no Ascend C for {op.name}", op.loc)
+
+    def quote(self, loc: Loc | None) -> None:
+        """The Python line above the statements it stands for."""
+        if loc is None or (loc.file, loc.line) == self.said:
+            return
+        self.said = loc.file, loc.line
+        text = (source_line(loc.file, loc.line) or "").strip()
+        name = loc.file.replace("\\", "/").rsplit("/", 1)[-1]
+        self.w.line(f"// {name}:{loc.line}: {text}".rstrip().rstrip("\\"))
+
+    def do_alloc(self, op: Op) -> None:
+        t = op.result.type
+        assert isinstance(t, TileType) and t.space
+        elements = self.w.slot_elements(op.result) * op.attrs["slots"]
+        ctype, name = t.dtype.ctype, op.result.name
+        self.buffers.append(
+            f"    LocalTensor<{ctype}> {name}(TPosition::{POSITIONS[t.space]}, {op.attrs['offset']}, {elements});"
+        )
+
+    def do_yield(self, op: Op) -> None:
+        pass
+
+    def do_for(self, op: Op) -> None:
+        self.quote(op.loc)
+        index = op.blocks[0].params[0]
+        with self.w.loop(index, *op.args[:3]):
+            self.block(op.blocks[0])
+
+    def do_let(self, op: Op) -> None:
+        name, t = op.result.name, op.result.type
+        assert isinstance(t, ScalarType)
+        self.w.line(f"const {scalar_ctype(t)} {name} = {self.w.text(op.args[0])};")
+        self.w.ranges[op.result] = (op.args[0], op.args[0])
+
+    def do_read(self, op: Op) -> None:
+        self.quote(op.loc)
+        tensor, offset = self.w.gm_offset(op, 0)
+        self.w.statement("read", op.result.name, op.args[0].type.dtype.ctype, tensor, offset)  # type: ignore[attr-defined]
+
+    def do_load(self, op: Op) -> None:
+        self.quote(op.loc)
+        (cube if _space(op.args[0]) == Space.L1 else vector).load(self.w, op)
+
+    def do_store(self, op: Op) -> None:
+        self.quote(op.loc)
+        (cube if _space(op.args[1]) == Space.L0C else vector).store(self.w, op)
+
+    def do_set_flag(self, op: Op) -> None:
+        self._flag("SetFlag", op)
+
+    def do_wait_flag(self, op: Op) -> None:
+        self._flag("WaitFlag", op)
+
+    def _flag(self, call: str, op: Op) -> None:
+        event = self.w.text(op.args[0])
+        event = f"EVENT_ID{event}" if isinstance(op.args[0], Const) else f"static_cast<event_t>({event})"
+        self.w.line(f"{call}<HardEvent::{op.attrs['src']}_{op.attrs['dst']}>({event});")
+
+    def do_barrier(self, op: Op) -> None:
+        self.w.line(f"PipeBarrier<PIPE_{op.attrs['pipe']}>();")
+
+
+def _space(view: Any) -> str:
+    assert isinstance(view, View)
+    return view.space

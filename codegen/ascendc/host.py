@@ -1,0 +1,129 @@
+"""The host function of a program as a C launcher, and the manifest that describes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyto.codegen.ascendc.device import KINDS, scalar_ctype
+from pyto.codegen.ascendc.scalars import HOST_NAMES, ScalarPrinter
+from pyto.errors import InternalError
+from pyto.ir.nodes import Const, Expr, Function, Op, Program, ScalarType, TensorType, Var
+from pyto.ir.scalar import apply, simplify, substitute
+
+ALIGN = 512  # of tensors in the workspace: a line of L2
+PYTHON_OPS = {"floordiv": "//", "mod": "%", "add": "+", "sub": "-", "mul": "*"}
+DIRECTIONS = {"in": "PYTO_IN", "out": "PYTO_OUT", "inout": "PYTO_INOUT"}
+
+
+class HostWriter:
+    """Body lines of the launcher, the kernels it starts, the bytes of workspace it needs."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.host = program, program.host
+        self.devices = {f.name: f for f in program.device}
+        self.ranges = {d: (Const(0), None) for d in self.host.dims}
+        self.text = ScalarPrinter(self.ranges, HOST_NAMES)
+        self.lines: list[str] = []
+        self.kernels: list[dict[str, Any]] = []
+        self.pointers: dict[Var, str] = {}
+        self.lets: dict[Var, Expr] = {}
+        self.workspace: Expr = Const(0)
+        self._arguments()
+        for op in self.host.body.ops:
+            getattr(self, f"_{op.name}")(op)
+
+    def _arguments(self) -> None:
+        tensors = [p for p in self.host.params if isinstance(p.var.type, TensorType)]
+        for i, p in enumerate(tensors):
+            self.pointers[p.var] = f"tensors[{i}]"
+        for i, d in enumerate(self.host.dims):
+            self.lines.append(f"const int64_t {d.name} = dims[{i}];")
+        scalars = [p.var for p in self.host.params if isinstance(p.var.type, ScalarType)]
+        for i, v in enumerate(scalars):
+            assert isinstance(v.type, ScalarType)
+            ctype = v.type.dtype.ctype
+            wide = scalar_ctype(v.type)
+            load = f"*reinterpret_cast<const {ctype}*>(static_cast<const char*>(scalars) + {8 * i})"
+            self.lines.append(f"const {wide} {v.name} = {load};")
+
+    def _bytes(self, t: TensorType) -> Expr:
+        total: Expr = Const(t.dtype.bytes)
+        for extent in reversed(t.shape):
+            total = extent * total
+        return simplify(total, self.ranges)
+
+    def _let(self, op: Op) -> None:
+        self.lets[op.result] = substitute(op.args[0], self.lets)
+        self.lines.append(f"const int64_t {op.result.name} = {self.text(op.args[0])};")
+
+    def _create_tensor(self, op: Op) -> None:
+        var = op.result
+        assert isinstance(var.type, TensorType)
+        offset = simplify(self.workspace, self.ranges)
+        self.lines.append(f"uint8_t* {var.name} = static_cast<uint8_t*>(workspace) + {self.text(offset, 5)};")
+        self.pointers[var] = var.name
+        size = substitute(self._bytes(var.type), self.lets)
+        self.workspace = self.workspace + apply("floordiv", size + (ALIGN - 1), Const(ALIGN)) * ALIGN
+
+    def _launch(self, op: Op) -> None:
+        device = self.devices[op.attrs["kernel"]]
+        kernel = kernel_name(self.program, device)
+        arguments, types = [], []
+        for p, value in zip(device.params, op.args[1:]):
+            assert isinstance(value, Var)
+            if isinstance(value.type, TensorType):
+                arguments.append(
+                    f"{DIRECTIONS[p.direction]}({self.pointers[value]}, {self.text(self._bytes(value.type))})"
+                )
+                types.append("GM_ADDR")
+            else:
+                assert isinstance(value.type, ScalarType)
+                arguments.append(value.name)
+                types.append(scalar_ctype(value.type))
+        cores = "PYTO_CUBE_CORES()" if device.kind == "cube" else "PYTO_VECTOR_CORES()"
+        grid = op.args[0]
+        blocks = "1" if grid == Const(1) else f"PYTO_MIN({self.text(grid)}, {cores})"
+        self.lines.append(f"PYTO_LAUNCH({kernel}, {blocks}, stream, {', '.join(arguments)});")
+        self.kernels.append({"kernel": kernel, "types": types, "type": KINDS[device.kind]["type"]})
+
+    def _yield(self, op: Op) -> None:
+        pass
+
+
+def kernel_name(program: Program, device: Function) -> str:
+    return f"{program.name}_{device.name}"
+
+
+def python_text(expr: Expr) -> str:
+    """An expression over dims in the manifest's syntax."""
+    if isinstance(expr, Const):
+        return str(expr.value)
+    if isinstance(expr, Var):
+        return expr.name
+    from pyto.ir.nodes import Apply
+
+    assert isinstance(expr, Apply)
+    args = [python_text(a) for a in expr.args]
+    if expr.op in ("min", "max"):
+        return f"{expr.op}({', '.join(args)})"
+    if expr.op not in PYTHON_OPS:
+        raise InternalError(f"no manifest text for {expr.op}")
+    return f"({args[0]} {PYTHON_OPS[expr.op]} {args[1]})"
+
+
+def manifest(program: Program, host: HostWriter, chip: str, version: str) -> dict[str, Any]:
+    params = []
+    for p in program.host.params:
+        t = p.var.type
+        if isinstance(t, TensorType):
+            shape = [e.value if isinstance(e, Const) else python_text(e) for e in t.shape]
+            params.append(
+                {"name": p.var.name, "kind": "tensor", "dtype": t.dtype.numpy, "shape": shape, "direction": p.direction}
+            )
+        else:
+            params.append({"name": p.var.name, "kind": "scalar", "dtype": p.var.dtype.numpy})
+    return {
+        "name": program.name, "version": version, "chip": chip, "params": params,
+        "dims": [d.name for d in program.host.dims], "workspace": python_text(simplify(host.workspace, host.ranges)),
+        "kernels": [{"name": k["kernel"], "type": k["type"]} for k in host.kernels],
+    }  # fmt: skip

@@ -1,0 +1,97 @@
+"""Scalar expressions as C++ text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from pyto.ir.nodes import FP16, FP32, Apply, Const, DType, Expr, Var
+from pyto.ir.scalar import PRECEDENCE, bound
+from pyto.passes.rewrite import Range
+
+INFIX = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "/", "mod": "%", "eq": "==", "ne": "!=", "lt": "<",
+    "le": "<=", "gt": ">", "ge": ">=", "and": "&&", "or": "||",
+}  # fmt: skip
+DEVICE_NAMES = {"min": "Min", "max": "Max", "floordiv": "FloorDiv", "mod": "FloorMod"}
+HOST_NAMES = {"min": "PYTO_MIN", "max": "PYTO_MAX", "floordiv": "PYTO_FLOORDIV", "mod": "PYTO_FLOORMOD"}
+HELPERS = {
+    "Min": "__aicore__ inline int64_t Min(int64_t a, int64_t b)\n{\n    return a < b ? a : b;\n}",
+    "Max": "__aicore__ inline int64_t Max(int64_t a, int64_t b)\n{\n    return a > b ? a : b;\n}",
+    "FloorDiv": "__aicore__ inline int64_t FloorDiv(int64_t a, int64_t b)\n{\n    return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}",
+    "FloorMod": "__aicore__ inline int64_t FloorMod(int64_t a, int64_t b)\n{\n    return (a % b + b) % b;\n}",
+}
+
+
+def literal(value: int | float | bool, dtype: DType) -> str:
+    """A constant of an element type; floats by their shortest text that reads back the same."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind != "f":
+        return str(int(value))
+    if math.isinf(value) or math.isnan(value):
+        text = '__builtin_nanf("")' if math.isnan(value) else "__builtin_inff()" if value > 0 else "-__builtin_inff()"
+    else:
+        text = (
+            repr(float(np.float32(value)))
+            if dtype != FP32
+            else np.format_float_positional(np.float32(value), unique=True, trim="0")
+        )
+        if dtype == FP32 and (abs(value) < 1e-4 or abs(value) >= 1e9) and value:
+            text = np.format_float_scientific(np.float32(value), unique=True, trim="0")
+        text += "f"
+    return text if dtype == FP32 else f"static_cast<{dtype.ctype}>({text})"
+
+
+class ScalarPrinter:
+    """Turns expressions into C++, and remembers which helper functions the text calls."""
+
+    def __init__(self, ranges: Mapping[Var, Range], names: Mapping[str, str] = DEVICE_NAMES) -> None:
+        self.ranges, self.names = ranges, names
+        self.helpers: set[str] = set()
+
+    def __call__(self, expr: Expr | int, outer: int = 0) -> str:
+        if isinstance(expr, int):
+            return str(expr)
+        if isinstance(expr, Const):
+            return literal(expr.value, expr.dtype if expr.dtype != FP16 else FP32)
+        if isinstance(expr, Var):
+            return expr.name
+        assert isinstance(expr, Apply), expr
+        return self._apply(expr, outer)
+
+    def _apply(self, expr: Apply, outer: int) -> str:
+        op = expr.op
+        if op in ("min", "max"):
+            return self._call(op, expr)
+        if op in ("floordiv", "mod") and not self._not_negative(expr):
+            return self._call(op, expr)
+        if op == "neg":
+            return self._wrap(f"-{self(expr.args[0], PRECEDENCE['neg'])}", PRECEDENCE["neg"], outer)
+        if op == "not":
+            return f"!({self(expr.args[0])})"
+        if op == "select":
+            c, a, b = (self(x, 1) for x in expr.args)
+            return f"({c} ? {a} : {b})"
+        if op == "cast":
+            return f"static_cast<{expr.dtype.ctype}>({self(expr.args[0])})"
+        level = PRECEDENCE[op]
+        a, b = self(expr.args[0], level), self(expr.args[1], level + 1)
+        return self._wrap(f"{a} {INFIX[op]} {b}", level, outer)
+
+    def _not_negative(self, expr: Apply) -> bool:
+        low = bound(expr.args[0], self.ranges, False)
+        divisor = expr.args[1]
+        positive = (isinstance(divisor, Const) and divisor.value > 0) or isinstance(divisor, Var)
+        return low is not None and low >= 0 and positive
+
+    def _call(self, op: str, expr: Apply) -> str:
+        name = self.names[op]
+        self.helpers.add(name)
+        return f"{name}({', '.join(self(a) for a in expr.args)})"
+
+    @staticmethod
+    def _wrap(text: str, level: int, outer: int) -> str:
+        return f"({text})" if level < outer else text

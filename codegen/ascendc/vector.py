@@ -1,0 +1,306 @@
+"""Vector operations on UB: how a 2-D tile with strides and tails becomes Ascend C calls.
+
+A tile that lies without gaps is one call over a count. Otherwise a call covers one repeat (256 bytes of a row) of every
+row, with the rows' pitch as repeat stride, or, where rows are few or long, each row is a call of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyto.codegen.ascendc.writer import Writer
+from pyto.errors import CompileError
+from pyto.ir.nodes import Const, Expr, Op, View, const
+from pyto.ir.ops import CAST_MODES, OPS
+from pyto.ir.scalar import apply
+from pyto.target import BLOCK, MAX_BURSTS, MAX_REPEAT, REPEAT
+
+REDUCE_API = {"sum": "WholeReduceSum", "max": "WholeReduceMax", "min": "WholeReduceMin"}
+
+
+def lanes(*views: View) -> int:
+    """Elements of one repeat: by the widest type that takes part."""
+    return REPEAT // max(v.dtype.bytes for v in views)
+
+
+def step(view: View) -> int:
+    """A row's pitch in blocks of 32 bytes."""
+    return view.pitch * view.dtype.bytes // BLOCK
+
+
+def is_dense(view: View) -> bool:
+    """Whether the valid part is one run of elements."""
+    return (
+        view.shape[0] == 1
+        or (view.shape[1] == 1 and view.pitch == 1)
+        or (view.pitch == view.shape[1] and view.valid[1] == const(view.shape[1]))
+    )
+
+
+def count(view: View) -> Expr:
+    return view.valid[0] * view.valid[1]
+
+
+def _rows_first(view: View, others: Sequence[View], width: int) -> bool:
+    """Whether to make one call a row rather than one a repeat of columns."""
+    chunks = -(-view.shape[1] // width)
+    strided = all(step(v) <= MAX_REPEAT for v in (view, *others))
+    return not isinstance(view.valid[1], Const) or not strided or view.shape[0] < chunks or view.shape[0] > MAX_REPEAT
+
+
+def _chunks(w: Writer, view: View, width: int) -> Iterator[tuple[Expr, int]]:
+    """(column, lanes) of every repeat of a row; more than four whole ones become a loop."""
+    assert isinstance(view.valid[1], Const)
+    cols = int(view.valid[1].value)
+    whole = cols // width
+    if whole > 4:
+        c = w.fresh("c")
+        with w.loop(c, Const(0), Const(whole * width), Const(width)):
+            yield c, width
+    else:
+        for i in range(whole):
+            yield Const(i * width), width
+    if cols % width:
+        yield Const(whole * width), cols % width
+
+
+def _rows(w: Writer, view: View) -> Iterator[Expr]:
+    if view.shape[0] == 1:
+        yield Const(0)
+        return
+    r = w.fresh("r")
+    with w.loop(r, Const(0), view.valid[0], Const(1)):
+        yield r
+
+
+def elementwise(w: Writer, op: Op) -> None:
+    """dst = f(operands), tiles of one shape and at most one scalar."""
+    dst, *sources = op.args
+    api, scalar = OPS[op.name].api, None
+    if not isinstance(sources[-1], View):
+        api, scalar = OPS[op.name].scalar_api, w.scalar(sources.pop(), dst.dtype)  # type: ignore[attr-defined]
+    assert isinstance(dst, View)
+    w.check_types(op)
+    _each(w, api, dst, sources, [scalar] if scalar else [])  # type: ignore[arg-type]
+
+
+def _each(w: Writer, api: str, dst: View, sources: Sequence[View], extra: Sequence[str]) -> None:
+    views = [dst, *sources]
+    if all(is_dense(v) for v in views):
+        w.statement("counted", api, [*(w.at(v) for v in views), *extra], w.text(count(dst)))
+        return
+    width = lanes(*views)
+    if _rows_first(dst, sources, width):
+        for r in _rows(w, dst):
+            w.statement("counted", api, [*(w.at(v, r) for v in views), *extra], w.text(dst.valid[1]))
+        return
+    for c, mask in _chunks(w, dst, width):
+        operands = [*(w.at(v, 0, c) for v in views), *extra]
+        steps = [step(v) for v in views]
+        if len(sources) == 2:
+            w.statement("binary", api, operands, mask, w.text(dst.valid[0]), [1, 1, 1], steps)
+        else:
+            w.statement("unary", api, operands, mask, w.text(dst.valid[0]), steps)
+
+
+def cast(w: Writer, op: Op) -> None:
+    dst, src = op.args
+    assert isinstance(dst, View) and isinstance(src, View)
+    exact = (src.dtype.bits < dst.dtype.bits and dst.dtype.kind == "f") or src.dtype.bits == 8
+    mode = "CAST_NONE" if exact else CAST_MODES[op.attrs.get("mode", "rint")]
+    _each(w, "Cast", dst, [src], [f"RoundMode::{mode}"])
+
+
+def row_expand(w: Writer, op: Op) -> None:
+    """dst = a op b with b [R, one block], each block one value: the block is read for every block of its row."""
+    dst, a, b = op.args
+    assert isinstance(dst, View) and isinstance(a, View) and isinstance(b, View)
+    api, width = OPS[op.name].api, lanes(dst)
+    if not _rows_first(dst, [a], width):
+        for c, mask in _chunks(w, dst, width):
+            operands = [w.at(dst, 0, c), w.at(a, 0, c), w.at(b)]
+            w.statement("binary", api, operands, mask, w.text(dst.valid[0]), [1, 1, 0], [step(dst), step(a), 1])
+        return
+    for r in _rows(w, dst):
+        operands = [w.at(dst, r), w.at(a, r), w.at(b, r)]
+        cols = dst.valid[1]
+        whole = apply("floordiv", cols, Const(width))
+        for first, repeats in _repeats(w, whole):
+            shifted = [w.at(dst, r, first * width), w.at(a, r, first * width), w.at(b, r)]
+            w.statement(
+                "binary", api, shifted if first != Const(0) else operands, width, w.text(repeats), [1, 1, 0], [8, 8, 0]
+            )
+        tail = apply("mod", cols, Const(width))
+        if tail != Const(0):
+            with w.condition(None if isinstance(tail, Const) else apply("gt", tail, Const(0))):
+                rest = [w.at(dst, r, whole * width), w.at(a, r, whole * width), w.at(b, r)]
+                w.statement("binary", api, rest, w.text(tail), 1, [1, 1, 0], [8, 8, 0])
+
+
+def _repeats(w: Writer, total: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """(first, number) of runs of at most 255 repeats."""
+    if isinstance(total, Const):
+        for first in range(0, int(total.value), MAX_REPEAT):
+            yield Const(first), Const(min(MAX_REPEAT, int(total.value) - first))
+        return
+    first_ = w.fresh("i")
+    with w.loop(first_, Const(0), total, Const(MAX_REPEAT)):
+        yield first_, apply("min", Const(MAX_REPEAT), total - first_)
+
+
+def col_expand(w: Writer, op: Op) -> None:
+    """dst = a op b with b [1, C]: repeat stride 0 reads b again for every row."""
+    dst, a, b = op.args
+    assert isinstance(dst, View) and isinstance(a, View) and isinstance(b, View)
+    api, width = OPS[op.name].api, lanes(dst)
+    if not _rows_first(dst, [a], width):
+        for c, mask in _chunks(w, dst, width):
+            operands = [w.at(dst, 0, c), w.at(a, 0, c), w.at(b, 0, c)]
+            w.statement("binary", api, operands, mask, w.text(dst.valid[0]), [1, 1, 1], [step(dst), step(a), 0])
+        return
+    for r in _rows(w, dst):
+        w.statement("counted", api, [w.at(dst, r), w.at(a, r), w.at(b)], w.text(dst.valid[1]))
+
+
+def full(w: Writer, op: Op) -> None:
+    dst, value = op.args
+    assert isinstance(dst, View)
+    rows = range(1) if dst.shape[1] == 1 or dst.pitch == dst.shape[1] or dst.shape[0] == 1 else _rows(w, dst)
+    for r in rows:
+        n = const(dst.shape[0] * dst.shape[1]) if isinstance(r, int) else const(dst.shape[1])
+        w.statement("counted", "Duplicate", [w.at(dst, r), w.scalar(value, dst.dtype)], w.text(n))
+
+
+def fillpad(w: Writer, op: Op) -> None:
+    """The undefined lanes of `src` (in place): the rest of every valid row, then the rows below."""
+    dst, src, value = op.args
+    assert isinstance(dst, View) and isinstance(src, View)
+    (rows, cols), (valid_rows, valid_cols) = src.shape, src.valid
+    text = w.scalar(value, dst.dtype)
+    if valid_cols != const(cols):
+        if dst.dtype.bytes != 4:
+            raise CompileError(
+                "op-dtype",
+                f"fillpad of {dst.dtype} along columns is not supported yet",
+                op.loc,
+                remedy="pl.cast to fp32 before",
+            )
+        width, c = lanes(dst), w.fresh("c")
+        start = apply("floordiv", valid_cols, Const(width)) * width
+        with w.loop(c, start, Const(cols), Const(width)):
+            first, room, v = w.text(c), f"{cols} - {w.text(c)}", w.text(valid_cols)
+            w.line(f"uint64_t lanes[2] = {{{first} < {v} ? ~0ULL << ({v} - {first}) : ~0ULL, 0}};")
+            if cols % width:
+                w.line(f"lanes[0] &= {room} < {width} ? ~(~0ULL << ({room})) : ~0ULL;")
+            if rows > MAX_REPEAT or step(dst) > MAX_REPEAT:
+                for r in _rows(w, src):
+                    w.statement("duplicate", w.at(dst, r, c), text, "lanes", 1, 8)
+            else:
+                w.statement("duplicate", w.at(dst, 0, c), text, "lanes", w.text(valid_rows), step(dst))
+    if valid_rows != const(rows):
+        with w.condition(apply("lt", valid_rows, Const(rows))):
+            w.statement("counted", "Duplicate", [w.at(dst, valid_rows), text], w.text((rows - valid_rows) * dst.pitch))
+
+
+def brcb(w: Writer, op: Op) -> None:
+    dst, src = op.args
+    assert isinstance(dst, View) and isinstance(src, View)
+    groups = apply("floordiv", src.valid[0] + 7, Const(8))
+    w.statement("brcb", w.at(dst), w.at(src), w.text(groups))
+
+
+def whole_reduce(w: Writer, op: Op) -> None:
+    dst, src = op.args
+    assert isinstance(dst, View) and isinstance(src, View)
+    kind = op.attrs["kind"]
+    if src.shape[0] <= MAX_REPEAT and step(src) <= MAX_REPEAT:
+        groups: Iterator[tuple[Expr, Expr]] = iter([(Const(0), src.valid[0])])
+    else:
+        groups = ((r, Const(1)) for r in _rows(w, src))
+    for r, repeats in groups:
+        s = step(src) if step(src) <= MAX_REPEAT else 8
+        w.statement(
+            "whole_reduce",
+            REDUCE_API[kind],
+            w.at(dst, r),
+            w.at(src, r),
+            w.text(src.valid[1]),
+            w.text(repeats),
+            s,
+            kind != "sum",
+        )
+
+
+def copy(w: Writer, op: Op) -> None:
+    """UB to UB, in whole blocks: a window ends on 32 bytes or at the end of its rows."""
+    dst, src = op.args
+    assert isinstance(dst, View) and isinstance(src, View)
+    bytes_ = dst.shape[1] * dst.dtype.bytes
+    if dst.shape[1] == 1 or dst.shape[0] == 1 or (is_dense(dst) and is_dense(src)):
+        blocks = apply("floordiv", count(dst) * dst.dtype.bytes + (BLOCK - 1), Const(BLOCK))
+        w.statement("copy", w.at(dst), w.at(src), 1, w.text(blocks), 0, 0)
+        return
+    if bytes_ % BLOCK and dst.pitch - dst.shape[1] >= BLOCK // dst.dtype.bytes:
+        raise CompileError(
+            "alignment", f"a window of {bytes_} B a row is not a multiple of {BLOCK} B", op.loc, remedy="make it wider"
+        )
+    if dst.shape[0] > MAX_BURSTS:
+        raise CompileError(
+            "limit", f"{dst.shape[0]} rows in one copy, at most {MAX_BURSTS}", op.loc, remedy="use fewer rows"
+        )
+    blocks_ = -(-bytes_ // BLOCK)
+    w.statement("copy", w.at(dst), w.at(src), w.text(dst.valid[0]), blocks_, step(src) - blocks_, step(dst) - blocks_)
+
+
+def load(w: Writer, op: Op) -> None:
+    dst, tensor, *_ = op.args
+    assert isinstance(dst, View)
+    (rows, bytes_, gm_gap, ub_gap) = _transfer(w, op, dst)
+    w.statement("load_ub", w.at(dst), w.gm(op, 1), dst.dtype.ctype, rows, bytes_, gm_gap, ub_gap)
+
+
+def store(w: Writer, op: Op) -> None:
+    tensor, src, *_ = op.args
+    assert isinstance(src, View)
+    (rows, bytes_, gm_gap, ub_gap) = _transfer(w, op, src)
+    with w.atomic(op, src.dtype):
+        w.statement("store_ub", w.gm(op, 0), w.at(src), rows, bytes_, ub_gap, gm_gap)
+
+
+def _transfer(w: Writer, op: Op, view: View) -> tuple[str, str, str, str]:
+    """Rows, bytes a row, gap of rows in GM (bytes) and in UB (blocks) of a copy between them."""
+    pitch, size = w.gm_pitch(op), view.dtype.bytes
+    if view.shape[1] == 1 and view.pitch == 1 and view.shape[0] > 1:
+        if pitch != const(1):
+            raise CompileError(
+                "column-copy",
+                "a column of a wider tensor cannot be copied as it is",
+                op.loc,
+                remedy="load whole rows of at least 32 bytes and slice on the core",
+            )
+        return "1", w.text(view.valid[0] * size), "0", "0"
+    if view.shape[0] == 1:
+        return "1", w.text(view.valid[1] * size), "0", "0"
+    if view.shape[0] > MAX_BURSTS:
+        raise CompileError(
+            "limit",
+            f"{view.shape[0]} rows in one copy, at most {MAX_BURSTS}",
+            op.loc,
+            remedy="load fewer rows at a time",
+        )
+    used = apply("floordiv", view.valid[1] * size + (BLOCK - 1), Const(BLOCK))
+    return (
+        w.text(view.valid[0]),
+        w.text(view.valid[1] * size),
+        w.text((pitch - view.valid[1]) * size),
+        w.text(Const(step(view)) - used),
+    )
+
+
+EMITTERS: dict[str, Any] = {
+    **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum", "abs", "exp", "log", "sqrt", "relu"), elementwise),
+    **{n: row_expand for n in OPS if n.startswith("row_expand_")},
+    **{n: col_expand for n in OPS if n.startswith("col_expand_")},
+    "cast": cast, "full": full, "fillpad": fillpad, "brcb": brcb, "whole_reduce": whole_reduce, "copy": copy,
+}  # fmt: skip

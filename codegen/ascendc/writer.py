@@ -1,0 +1,184 @@
+"""The text of one device function while it is written: lines, indentation, operands, names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jinja2
+
+from pyto.codegen.ascendc.scalars import ScalarPrinter, literal
+from pyto.errors import CompileError
+from pyto.ir.nodes import INDEX, Const, DType, Expr, Function, Op, ScalarType, TensorType, TileType, Var, View, const
+from pyto.ir.scalar import simplify
+from pyto.passes.plan_memory import slot_bytes
+from pyto.passes.rewrite import Range, index_range, names_of
+from pyto.target import DEFAULT_CHIP, FRACTAL
+
+# Elements that arithmetic of the vector unit takes; casts and copies take more.
+VECTOR_DTYPES = frozenset({"fp32", "fp16", "int32", "int16"})
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("pyto.codegen.ascendc", "templates"), trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True, undefined=jinja2.StrictUndefined, autoescape=False,
+    )  # fmt: skip
+
+
+@functools.cache
+def statements() -> Any:
+    return environment().get_template("statements.j2").module
+
+
+class Writer:
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.names = names_of(function)
+        self.lines: list[str] = []
+        self.depth = 1
+        self.ranges: dict[Var, Range] = {
+            p.var: (Const(0), None) for p in function.params if isinstance(p.var.type, ScalarType)
+        }
+        self.ranges |= {v: (Const(0), None) for v in function.body.params}
+        self.printer = ScalarPrinter(self.ranges)
+        self.tensors: set[Var] = set()
+
+    # -- lines
+    def line(self, text: str) -> None:
+        self.lines += ["    " * self.depth + part for part in text.splitlines()]
+
+    def statement(self, macro: str, *args: Any) -> None:
+        self.line(str(getattr(statements(), macro)(*args)))
+
+    @contextmanager
+    def loop(self, index: Var, lo: Expr, hi: Expr, by: Expr) -> Iterator[None]:
+        self.ranges[index] = index_range(lo, hi, by)
+        name, step = index.name, "++" + index.name if by == Const(1) else f"{index.name} += {self.text(by)}"
+        self.line(f"for (int64_t {name} = {self.text(lo)}; {name} < {self.text(hi)}; {step}) {{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line("}")
+
+    @contextmanager
+    def loop_or_once(self, index: Var, trips: Expr) -> Iterator[Expr]:
+        """A loop from 0, or its body alone where it runs just once."""
+        trips = self.simplify(trips)
+        if trips == Const(1):
+            yield Const(0)
+            return
+        with self.loop(index, Const(0), trips, Const(1)):
+            yield index
+
+    @contextmanager
+    def condition(self, test: Expr | None) -> Iterator[None]:
+        """`if (test)` around what is written inside; nothing where the test is known to hold (None)."""
+        if test is not None:
+            test = simplify(test, self.ranges)
+        if test is None or isinstance(test, Const):
+            yield
+            return
+        self.line(f"if ({self.printer(test)}) {{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line("}")
+
+    def fresh(self, hint: str) -> Var:
+        return Var(self.names.fresh(hint), ScalarType(INDEX))
+
+    # -- operands
+    def simplify(self, expr: Expr | int) -> Expr:
+        return simplify(const(expr), self.ranges)
+
+    def text(self, expr: Expr | int) -> str:
+        return self.printer(self.simplify(expr))
+
+    def scalar(self, expr: Expr, dtype: DType) -> str:
+        """A scalar operand of a vector call, in the element type of its tile."""
+        if isinstance(expr, Const):
+            return literal(expr.value, dtype)
+        text = self.printer(self.simplify(expr))
+        return text if expr.dtype == dtype else f"static_cast<{dtype.ctype}>({text})"  # type: ignore[attr-defined]
+
+    def slot_elements(self, buffer: Var) -> int:
+        t = buffer.type
+        assert isinstance(t, TileType) and t.space
+        return slot_bytes(t, DEFAULT_CHIP.alignment[t.space]) // t.dtype.bytes
+
+    def at(self, view: View, row: Expr | int = 0, col: Expr | int = 0) -> str:
+        """A UB operand: the buffer, or the buffer from the view's element (row, col) on."""
+        offset = view.slot * self.slot_elements(view.buffer) + (view.row + row) * view.pitch + view.col + col
+        return self._from(view.buffer, offset)
+
+    def whole(self, view: View) -> str:
+        """An L1 or L0 operand: the view's slot of the buffer."""
+        return self._from(view.buffer, view.slot * self.slot_elements(view.buffer))
+
+    def offset(self, view: View, elements: Expr) -> str:
+        """An L0 operand from `elements` behind the start of the view's slot on."""
+        return self._from(view.buffer, view.slot * self.slot_elements(view.buffer) + elements)
+
+    def _from(self, buffer: Var, offset: Expr) -> str:
+        offset = self.simplify(offset)
+        return buffer.name if offset == Const(0) else f"{buffer.name}[{self.printer(offset)}]"
+
+    def gm(self, op: Op, position: int) -> str:
+        """The GM operand of a load, store or read: the tensor from its first element on."""
+        tensor, offset = self.gm_offset(op, position)
+        return tensor if offset == "0" else f"{tensor}[{offset}]"
+
+    def gm_offset(self, op: Op, position: int) -> tuple[str, str]:
+        tensor = op.args[position]
+        first = {"load": 2, "store": 2, "read": 1}[op.name]
+        assert isinstance(tensor, Var) and isinstance(tensor.type, TensorType)
+        self.tensors.add(tensor)
+        offset: Expr = Const(0)
+        for extent, index in zip(tensor.type.shape, op.args[first:]):
+            offset = offset * extent + index
+        return tensor.name, self.text(offset)
+
+    def gm_pitch(self, op: Op) -> Expr:
+        """Elements in GM from one row of a load or store to the next."""
+        tensor = op.args[1 if op.name == "load" else 0]
+        assert isinstance(tensor, Var) and isinstance(tensor.type, TensorType)
+        pitch: Expr = Const(1)
+        rows = op.attrs["rows"]
+        for extent in tensor.type.shape[(-1 if rows is None else rows) + 1 :] if rows is not None else ():
+            pitch = pitch * extent
+        return self.simplify(pitch)
+
+    @contextmanager
+    def atomic(self, op: Op, dtype: DType) -> Iterator[None]:
+        if op.attrs.get("atomic"):
+            self.line(f"SetAtomicAdd<{dtype.ctype}>();")
+        yield
+        if op.attrs.get("atomic"):
+            self.line("SetAtomicNone();")
+
+    def check_types(self, op: Op) -> None:
+        dst = op.args[0]
+        assert isinstance(dst, View)
+        if dst.dtype.name not in VECTOR_DTYPES:
+            names = ", ".join(sorted(VECTOR_DTYPES))
+            raise CompileError(
+                "op-dtype",
+                f"{op.name} is not defined for {dst.dtype} on the chip; it takes {names}",
+                op.loc,
+                remedy="pl.cast before",
+            )
+
+    def accumulator_rows(self, view: View) -> Expr:
+        """Rows of the fractal layout of an accumulator: its valid rows rounded up, the same for all who touch it."""
+        whole = view.buffer.type
+        assert isinstance(whole, TileType)
+        found = self.layout_rows.get(view.buffer)
+        if found is None:
+            return Const(whole.shape[0])
+        return self.simplify((found + (FRACTAL - 1)) // FRACTAL * FRACTAL)
+
+    layout_rows: dict[Var, Expr | None] = {}

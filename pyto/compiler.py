@@ -1,0 +1,186 @@
+"""The driver: front end -> passes -> code generation -> build -> a callable program.
+
+`language` reaches it through the one hook that this module registers when it is imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyto import build as builder
+from pyto.codegen.ascendc import generate
+from pyto.errors import UsageError
+from pyto.frontends.python import parse
+from pyto.ir.nodes import Program
+from pyto.ir.printer import print_program
+from pyto.ir.verifier import verify
+from pyto.language import hooks
+from pyto.language.jit import JitFunction
+from pyto.passes import PASSES
+from pyto.runtime import program as runtime
+from pyto.target import CHIPS, DEFAULT_CHIP, Chip
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A program as a pass left it; `ms` is what the pass took."""
+
+    name: str
+    program: Program
+    ms: float
+    changed: bool
+
+    @property
+    def text(self) -> str:
+        return print_program(self.program)
+
+    def __getitem__(self, i: int) -> Any:
+        return (self.name, self.text, self.ms)[i]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel lowered to Ascend C."""
+
+    name: str
+    chip: Chip
+    stages: list[Stage]
+    generated: builder.Generated
+    _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def program(self) -> Program:
+        return self.stages[-1].program
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A built library, its manifest, and the folder they are in."""
+
+    so: Path
+    manifest: dict[str, Any]
+    dir: Path
+
+
+def find_kernels(path: str | Path) -> dict[str, JitFunction]:
+    """The kernels (`@pl.jit`) that a Python file defines at module level, by name. Imports the file."""
+    path = Path(path).resolve()
+    module = _import(path)
+    found = {}
+    for name, value in vars(module).items():
+        if isinstance(value, JitFunction) and not value.inline and _defined_in(value, path):
+            found.setdefault(value.name, value)
+            if name != value.name and name not in found and value.name not in vars(module):
+                found[name] = found.pop(value.name)
+    return found
+
+
+def _defined_in(kernel: JitFunction, path: Path) -> bool:
+    return Path(kernel.fn.__code__.co_filename).resolve() == path
+
+
+def _import(path: Path) -> Any:
+    """The module of a file: by its package's name if it is one that Python finds, else under a private name."""
+    parts = [path.stem]
+    folder = path.parent
+    while (folder / "__init__.py").exists():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    for dotted in (".".join(parts), ".".join(["pyto", *parts])):
+        if len(parts) > 1:
+            try:
+                spec = importlib.util.find_spec(dotted)
+            except (ImportError, ValueError):
+                continue
+            if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path:
+                return importlib.import_module(dotted)
+    name = f"pyto_user_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError("usage.path", f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def lower(
+    kernel: JitFunction, chip: str | Chip = DEFAULT_CHIP, dump: Callable[[Stage], None] | None = None
+) -> Compiled:
+    """Parse a kernel, run all passes, generate Ascend C. `dump` sees every stage as it is done. Raises CompileError."""
+    target = CHIPS[chip] if isinstance(chip, str) else chip
+    stages: list[Stage] = []
+
+    def done(name: str, program: Program, started: float, before: Program | None) -> Program:
+        verify(program)
+        stage = Stage(name, program, (time.perf_counter() - started) * 1e3, program != before)
+        stages.append(stage)
+        if dump is not None:
+            dump(stage)
+        return program
+
+    started = time.perf_counter()
+    program = done("parse", parse(kernel), started, None)
+    for one in PASSES:
+        started = time.perf_counter()
+        program = done(_unique(one.__name__, stages), one(program), started, program)
+    sources, manifest = generate(program, target)
+    generated = builder.Generated(program.name, sources, manifest["kernels"], manifest)
+    return Compiled(program.name, target, stages, generated)
+
+
+def _unique(name: str, stages: Sequence[Stage]) -> str:
+    taken = {s.name for s in stages}
+    n, out = 1, name
+    while out in taken:
+        n += 1
+        out = f"{name}_{n}"
+    return out
+
+
+def build(
+    kernel: JitFunction | Compiled,
+    chip: str | Chip = DEFAULT_CHIP,
+    toolchain: str = "auto",
+    out_dir: str | Path | None = None,
+) -> Artifact:
+    """Build a kernel's library, in `out_dir` or in the cache. Raises CompileError or BuildError."""
+    compiled = kernel if isinstance(kernel, Compiled) else lower(kernel, chip)
+    so = builder.build_program(compiled.generated, toolchain, compiled.chip.name, out_dir)
+    manifest = builder.complete_manifest(compiled.generated, compiled.chip.name)
+    return Artifact(so, manifest, so.parent)
+
+
+_programs: dict[tuple[int, str], tuple[JitFunction, runtime.Program]] = {}
+_lock = threading.Lock()
+
+
+def load(kernel: JitFunction, toolchain: str = "cxx", chip: str | Chip = DEFAULT_CHIP) -> runtime.Program:
+    """The callable program of a kernel: compiled and built once a process, and found in the cache after that."""
+    key = id(kernel), toolchain
+    found = _programs.get(key)
+    if found is None:
+        with _lock:
+            found = _programs.get(key)
+            if found is None:
+                artifact = build(kernel, chip, toolchain)
+                found = _programs[key] = kernel, runtime.load(artifact.so, artifact.manifest)
+    return found[1]
+
+
+def _call(kernel: JitFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    return load(kernel, runtime.toolchain_for(tuple(args)))(*args, **kwargs)
+
+
+hooks.call = _call
