@@ -144,16 +144,23 @@ def slot_bytes(t: TileType) -> int:
     return -(-count * t.dtype.bytes // unit) * unit
 
 
+def memory_of(alloc: Op) -> tuple[str, int]:
+    """The memory a buffer lies in and its offset: before addresses are planned, each has a memory of its own."""
+    t, offset = alloc.result.type, alloc.attrs["offset"]
+    assert isinstance(t, TileType) and t.space is not None
+    return (alloc.result.name, 0) if offset is None else (t.space, offset)
+
+
 def _memories(device: Function) -> dict[str, Array]:
     """Fresh memories of a core, as large as the function's buffers reach, poisoned."""
-    ends: dict[str, int] = {}
+    ends: dict[str, int] = {Space.UB: 0}
     for op in walk(device.body):
         if op.name == "alloc":
             t = op.result.type
-            assert isinstance(t, TileType) and t.space is not None
-            end = op.attrs["offset"] + op.attrs.get("slots", 1) * slot_bytes(t)
-            ends[t.space] = max(end, ends.get(t.space, 0))
-    return {space: poison_bytes(end) for space, end in ends.items()} or {Space.UB: poison_bytes(0)}
+            assert isinstance(t, TileType)
+            memory, offset = memory_of(op)
+            ends[memory] = max(ends.get(memory, 0), offset + op.attrs["slots"] * slot_bytes(t))
+    return {memory: poison_bytes(end) for memory, end in ends.items()}
 
 
 def gm_window(core: Core, op: Op, tensor: Array, offsets: Sequence[Expr], extent: Extent) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyto.errors import InternalError
-from pyto.interpreter.core import MACHINE, Core, Extent, gm_window, handles, slot_bytes, store
+from pyto.interpreter.core import MACHINE, Core, Extent, gm_window, handles, memory_of, slot_bytes, store
 from pyto.interpreter.tiles import ELEMENTWISE, reduction
 from pyto.ir.nodes import Expr, Op, Space, TileType, View
 from pyto.ir.ops import OPS
@@ -28,12 +28,13 @@ def _at(core: Core, view: Expr, extent: Extent | None = None) -> Array:
     pitch = view.pitch if t.space == Space.UB else t.shape[1]
     first = row * pitch + col
     last = first + max(0, rows - 1) * pitch + cols
-    if not 0 <= slot < alloc.attrs.get("slots", 1) or first < 0 or last * size > slot_bytes(t):
+    if not 0 <= slot < alloc.attrs["slots"] or first < 0 or last * size > slot_bytes(t):
         raise InternalError(
             f"a view leaves its buffer {view.buffer.name}: slot {slot}, elements {first} to {last}", alloc.loc
         )
-    offset = alloc.attrs["offset"] + slot * slot_bytes(t) + first * size
-    return np.ndarray((rows, cols), NUMPY[t.dtype.name], core.memory[t.space].data, offset, (pitch * size, size))
+    memory, offset = memory_of(alloc)
+    offset += slot * slot_bytes(t) + first * size
+    return np.ndarray((rows, cols), NUMPY[t.dtype.name], core.memory[memory].data, offset, (pitch * size, size))
 
 
 @handles(MACHINE, "load")
