@@ -121,12 +121,13 @@ class _Bufferizer:
             if self._free_after(init, self.life[param].start):
                 self._join(param, self._new(init))  # type: ignore[arg-type]
                 group = self.group[param]
-            self._join(result, group)
             made = next((o for o in body.ops if last in o.results), None)
-            if made is not None and made.name not in ALIASES | CHANGES and group.end <= self.life[result].start:
+            if made is not None and made.name not in ALIASES | CHANGES | {"for"} and group.end <= self.life[result].start:
                 if self.life[param].end <= self.life[last].start:  # type: ignore[index]
                     self._join(last, group)  # type: ignore[arg-type]
         self._share(body, (*loops, index))
+        for param, result in zip(carried, op.results):
+            self._join(result, self._new(param))
 
     # -- buffers and views
     def _view(self, var: Var) -> View:
