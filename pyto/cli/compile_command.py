@@ -74,10 +74,10 @@ def _one(item: Found, out: str | None, chip: str, toolchain: str, emit: str) -> 
     from pyto.build import write_sources
 
     compiled = compiler.lower(item.kernel, chip)
-    ms = sum(stage[2] for stage in compiled.stages)
+    ms = sum(stage.ms for stage in compiled.stages)
     folder = Path(out or DEFAULT_OUT) / item.name
     if emit == "ir":
-        text = str(compiled.stages[-1][1]).rstrip("\n") + "\n"
+        text = compiled.stages[-1].text.rstrip("\n") + "\n"
         if out is None:
             click.echo(text, nl=False)
         else:

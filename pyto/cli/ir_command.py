@@ -37,24 +37,17 @@ def command(target: str, after: str | None, list_passes: bool, chip: str) -> int
         console.show_error(error)
     for item in found:
         compiled = compiler.lower(item.kernel, chip)
-        stages = list(compiled.stages)
-        names = [stage[0] for stage in stages]
+        stages = compiled.stages
+        names = [stage.name for stage in stages]
         if list_passes:
-            rows = []
-            before = None
-            for name, text, ms in stages:
-                text = str(text)
-                rows.append(
-                    [name, f"{ms:.1f}", str(text.count("\n") + 1), "" if before is None or text != before else "same"]
-                )
-                before = text
-            console.stdout().print(f"{item.name}: {sum(stage[2] for stage in stages):.0f} ms")
-            console.stdout().print(console.table(["after", "ms", "lines", ""], rows, right=(1, 2)))
+            rows = [[stage.name, f"{stage.ms:.1f}", "" if stage.changed else "no change"] for stage in stages]
+            console.stdout().print(f"{item.name}: {sum(stage.ms for stage in stages):.0f} ms")
+            console.stdout().print(console.table(["after", "ms", ""], rows, right=(1,)))
             continue
         if after is not None and after not in names:
             close = difflib.get_close_matches(after, names, n=1)
             hint = f"did you mean {close[0]}? " if close else ""
             raise UsageError("usage.pass", f"no pass {after!r}", remedy=f"{hint}passes in order: {', '.join(names)}")
-        text = stages[-1][1] if after is None else stages[len(names) - 1 - names[::-1].index(after)][1]
-        click.echo(str(text).rstrip("\n"))
+        chosen = stages[-1] if after is None else stages[names.index(after)]
+        click.echo(chosen.text.rstrip("\n"))
     return max((error.exit_code for error in errors), default=0)
