@@ -1,5 +1,7 @@
 // Sorting of (score, index) pairs, 8 bytes each: the score in the low bytes, the index in the high four. Descending;
 // equal scores keep their order.
+#include <utility>
+
 #include "vector_half.h"
 #include "vector_rows.h"
 
@@ -83,6 +85,30 @@ void merge_sort(Elem t, void* dst, const void* const src[4], const uint16_t leng
     }
     for (uint32_t k = 0; k < 4; ++k) {
         taken[k] = static_cast<uint16_t>(at[k]);
+    }
+}
+
+void merge_groups(Elem t, void* pairs, void* room, uint64_t count)
+{
+    uint8_t* in = static_cast<uint8_t*>(pairs);
+    uint8_t* out = static_cast<uint8_t*>(room);
+    for (uint64_t group = 32; group < count; group *= 4) {
+        for (uint64_t at = 0; at < count; at += 4 * group) {
+            const void* from[4];
+            uint16_t length[4];
+            for (uint64_t k = 0; k < 4; ++k) {
+                const uint64_t begin = at + k * group;
+                const uint64_t left = begin < count ? count - begin : 0;
+                from[k] = in + begin * 8;
+                length[k] = static_cast<uint16_t>(left < group ? left : group);
+            }
+            uint16_t taken[4];
+            merge_sort(t, out + at * 8, from, length, 4, false, taken);
+        }
+        std::swap(in, out);
+    }
+    if (in != pairs) {
+        std::memcpy(pairs, in, count * 8);
     }
 }
 

@@ -93,6 +93,8 @@ void sort32(Elem t, void* dst, const void* score, const uint32_t* index, uint32_
 // Merges up to four descending lists of 8-byte (score, index) pairs; `taken` receives how many of each were used.
 void merge_sort(Elem t, void* dst, const void* const src[4], const uint16_t length[4], uint32_t lists,
                 bool stop_when_exhausted, uint16_t taken[4]);
+// Merges descending groups of 32 pairs, four at a time, until all `count` pairs are in order; `room` is as large.
+void merge_groups(Elem t, void* pairs, void* room, uint64_t count);
 void extract_pairs(Elem t, void* values, uint32_t* index, const void* sorted, uint64_t count);
 
 void transpose16(void* dst, const void* src);
