@@ -21,11 +21,12 @@ def project_tile(x: pl.Tensor, w: pl.Tensor, m0: pl.Scalar, n0: pl.Scalar) -> pl
 
 @pl.jit.inline
 def project(x: pl.Tensor, w: pl.Tensor, y: pl.Tensor):
-    """y = x @ w.T for x bf16 [B, K], w bf16 [N, K], y fp32 [B, N]."""
+    """y = x @ w.T for x bf16 [B, K], w bf16 [N, K], y fp32 or bf16 [B, N]."""
     for m0 in pl.parallel(0, pl.tensor.dim(x, 0), M_TILE):
         for n0 in pl.parallel(0, pl.tensor.dim(w, 0), N_TILE):
             with pl.at(level=pl.Level.CORE_GROUP, name_hint="project"):
-                y[m0 : m0 + M_TILE, n0 : n0 + N_TILE] = project_tile(x, w, m0, n0)
+                acc = project_tile(x, w, m0, n0)
+                y[m0 : m0 + M_TILE, n0 : n0 + N_TILE] = pl.cast(acc, target_type=y.dtype)
 
 
 @pl.jit.inline

@@ -49,10 +49,9 @@ def make_qkv_rope(cfg: Qwen3Config):
         normalize_rows(x, gamma, normed, EPS)
         q_proj = pl.create_tensor([BATCH_DYN, Q], dtype=pl.FP32)
         k_proj = pl.create_tensor([BATCH_DYN, KV], dtype=pl.FP32)
-        v_proj = pl.create_tensor([BATCH_DYN, KV], dtype=pl.FP32)
         project(normed, wq, q_proj)
         project(normed, wk, k_proj)
-        project(normed, wv, v_proj)
+        project(normed, wv, v)
         for b in pl.parallel(0, BATCH_DYN, 1):
             with pl.at(level=pl.Level.CORE_GROUP, name_hint="norm_and_rotate"):
                 pos = pl.read(positions, [b])
@@ -62,7 +61,6 @@ def make_qkv_rope(cfg: Qwen3Config):
                 k_heads = pl.reshape(k_proj[b : b + 1, :], [KVH, D])
                 k_rotated = norm_and_rotate(k_heads, k_norm[:, :], cos, sin, EPS)
                 k[b : b + 1, :] = pl.reshape(k_rotated, [1, KV])
-                v[b : b + 1, :] = pl.cast(v_proj[b : b + 1, :], target_type=pl.BF16)
 
     return qkv_rope
 
