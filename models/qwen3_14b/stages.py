@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pyto.models.qwen3_14b import inputs, reference
 from pyto.models.qwen3_14b.config import Qwen3Config
+from pyto.models.qwen3_14b.inputs import Arrays, make_inputs
 from pyto.models.qwen3_14b.qkv_rope import make_qkv_rope, qkv_rope
+from pyto.models.qwen3_14b.reference import REFERENCES
 from pyto.models.qwen3_14b.rms_lm_head import make_rms_lm_head, rms_lm_head
 from pyto.models.qwen3_14b.rms_norm import make_rms_norm, rms_norm
 from pyto.models.qwen3_14b.swiglu import make_swiglu, swiglu
@@ -29,11 +30,11 @@ class Stage:
     def bound(self) -> float:
         return 1e-5 if self.exact else 4e-3
 
-    def inputs(self, cfg: Qwen3Config, batch: int, seed: int = 0) -> inputs.Arrays:
-        return inputs.make_inputs(self.name, cfg, batch, seed)
+    def inputs(self, cfg: Qwen3Config, batch: int, seed: int = 0) -> Arrays:
+        return make_inputs(self.name, cfg, batch, seed)
 
-    def reference(self, cfg: Qwen3Config, arguments: inputs.Arrays, rounded: bool | None = None) -> inputs.Arrays:
-        return reference.REFERENCES[self.name](cfg, arguments, self.exact if rounded is None else rounded)
+    def reference(self, cfg: Qwen3Config, arguments: Arrays, rounded: bool | None = None) -> Arrays:
+        return REFERENCES[self.name](cfg, arguments, self.exact if rounded is None else rounded)
 
 
 STAGES = {
