@@ -8,6 +8,7 @@ from pyto.codegen.ascendc import cube, vector
 from pyto.codegen.ascendc.writer import Writer
 from pyto.errors import InternalError, source_line
 from pyto.ir.nodes import Block, Const, Function, Loc, Op, ScalarType, Space, TensorType, TileType, View, walk
+from pyto.passes.rewrite import let_range
 
 POSITIONS = {Space.UB: "VECCALC", Space.L1: "A1", Space.L0A: "A2", Space.L0B: "B2", Space.L0C: "CO1"}
 KINDS = {
@@ -102,7 +103,7 @@ class _Body:
         name, t = op.result.name, op.result.type
         assert isinstance(t, ScalarType)
         self.w.line(f"const {scalar_ctype(t)} {name} = {self.w.text(op.args[0])};")
-        self.w.ranges[op.result] = (op.args[0], op.args[0])
+        self.w.ranges[op.result] = let_range(op)
 
     def do_read(self, op: Op) -> None:
         self.quote(op.loc)

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from pyto.errors import InternalError
 from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, View
-from pyto.ir.scalar import apply
-from pyto.passes.ordering import Checker, Conflict, Path, Sync, Trace
+from pyto.ir.scalar import apply, variables
+from pyto.passes.ordering import Conflict, Path, Sync, Trace, conflicts
 from pyto.target import EVENT_IDS, FRACTAL, MMAD_BARRIER_FRACTALS
 
 
@@ -42,33 +42,30 @@ class _Planner:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.trace = Trace(function)
-        self.checker = Checker(self.trace)
         self.syncs: list[Sync] = []
         self.barriers: frozenset[Path] = frozenset()
 
     def run(self) -> Function:
         self._cover()
         self._join()
-        self._hoist()
         self._thin()
         fences = self._number()
         return self.function.with_(body=self._emit(self.function.body, (), fences))
 
     def _holds(self, syncs: list[Sync], barriers: frozenset[Path] | None = None) -> bool:
-        return self.checker.conflicts(syncs, self.barriers if barriers is None else barriers, 1) == []
+        return conflicts(self.trace, syncs, self.barriers if barriers is None else barriers) == []
 
     def _cover(self) -> None:
-        for _ in range(200):
-            found = self.checker.conflicts(self.syncs, self.barriers, 1)
+        for _ in range(100):
+            found = conflicts(self.trace, self.syncs, self.barriers, first_only=False)
             if found is None:
                 raise InternalError(f"synchronisation of {self.function.name}: a wait has no set", self.function.loc)
             if not found:
                 return
-            conflict = found[0]
-            if conflict.first.pipe == conflict.second.pipe:
-                self.barriers |= {conflict.second.path}
-            else:
-                self.syncs.append(_event(conflict))
+            self.barriers |= {c.second.path for c in found if c.first.pipe == c.second.pipe}
+            for sync in (_event(c) for c in found if c.first.pipe != c.second.pipe):
+                if sync not in self.syncs:
+                    self.syncs.append(sync)
         raise InternalError(f"synchronisation of {self.function.name} does not converge", self.function.loc)
 
     def _join(self) -> None:
@@ -85,15 +82,6 @@ class _Planner:
                     break
             i += 1
 
-    def _hoist(self) -> None:
-        """First sets and last waits out of outer loops: a semaphore need not be drained between runs of its loop."""
-        for i, sync in enumerate(self.syncs):
-            while sync.carried and len(sync.home) > 1:
-                outer = replace(sync, home=sync.home[:-1])
-                if not self._holds([*self.syncs[:i], outer, *self.syncs[i + 1 :]]):
-                    break
-                sync = self.syncs[i] = outer
-
     def _thin(self) -> None:
         for sync in sorted(self.syncs, key=lambda s: (not s.carried, -len(s.block))):
             rest = [s for s in self.syncs if s is not sync]
@@ -106,15 +94,15 @@ class _Planner:
     def _number(self) -> list[Sync]:
         """Event ids for each pair of pipes; what does not get one becomes a barrier of all pipes."""
         used: dict[tuple[str, str], int] = {}
-        fences = []
+        fences, numbered = [], []
         for sync in sorted(self.syncs, key=lambda s: (not s.carried, s.block, s.after, s.before)):
             first = used.get((sync.src, sync.dst), 0)
             if first + sync.slots > EVENT_IDS:
                 fences.append(sync)
                 continue
-            sync.event = first
+            numbered.append(replace(sync, event=first))
             used[sync.src, sync.dst] = first + sync.slots
-        self.syncs = [s for s in self.syncs if s not in fences]
+        self.syncs = numbered
         return fences
 
     # -- writing it down
@@ -158,17 +146,27 @@ def _event(conflict: Conflict) -> Sync:
             depth += 1
         block = first.path[:depth]
         return Sync(first.pipe, second.pipe, block, first.path[depth], second.path[depth], **_rotation(conflict, depth))
-    depth = conflict.loop + 1
-    block = first.path[:depth]
+    depth = max(conflict.loop, _rotating_loop(conflict)) + 1
+    block, home = first.path[:depth], first.path[:1]
     return Sync(
-        first.pipe, second.pipe, block, first.path[depth], second.path[depth], True, block, **_rotation(conflict, depth)
+        first.pipe, second.pipe, block, first.path[depth], second.path[depth], True, home, **_rotation(conflict, depth)
     )
+
+
+def _rotating_loop(conflict: Conflict) -> int:
+    """Depth of the loop around both instructions that rotates the buffer in conflict, or -1.
+
+    An event for each slot in there orders the slot's uses across outer loops too, and leaves the other slots alone.
+    """
+    used = variables(conflict.view.slot) if conflict.view is not None else set()
+    for depth, (a, b) in enumerate(zip(conflict.first.loops, conflict.second.loops)):
+        if a is b and a.blocks[0].params[0] in used:
+            return depth
+    return -1
 
 
 def _rotation(conflict: Conflict, depth: int) -> dict[str, object]:
     """Slots of the buffer in conflict, where the loop that rotates them holds the event's block."""
-    from pyto.ir.scalar import variables
-
     view = conflict.view
     if view is None or not variables(view.slot):
         return {}

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pyto.ir.nodes import Block, Const, Expr, Function, Op, Space, TensorType, TileType, Var, View
+from pyto.ir.nodes import Block, Const, Expr, Function, Op, Space, TileType, Var, View
 from pyto.ir.ops import OPS
-from pyto.ir.scalar import evaluate, linear, variables
+from pyto.ir.scalar import linear, substitute, variables
 from pyto.passes.plan_memory import slot_bytes
 from pyto.target import DEFAULT_CHIP
 
 Path = tuple[int, ...]
+Key = tuple[Var, int]  # a slot of a buffer
 
 
 def pipe_of(op: Op) -> str:
@@ -37,7 +38,7 @@ class Leaf:
     writes: list[View] = field(default_factory=list)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Sync:
     """A set after item `after` of the block at `block` and a wait before its item `before`.
 
@@ -83,86 +84,93 @@ def _leaf(op: Op, path: Path, loops: tuple[Op, ...]) -> Leaf:
     return leaf
 
 
+@dataclass(eq=False)
+class Step:
+    """A moment of the trace: before or after the item at `path`, or (with `leaf`) the instruction itself."""
+
+    kind: str
+    path: Path
+    env: dict[Var, int]
+    leaf: Leaf | None = None
+    touched: tuple[tuple[Key, bool, View], ...] = ()  # (slot of a buffer, written, operand)
+
+
 class Trace:
-    """The unrolled run of a function: `events` are ("op", leaf, iterations), ("enter" | "leave", path, ...) marks."""
+    """The unrolled run of a function, and which of its buffers' slots overlap."""
 
     def __init__(self, function: Function) -> None:
-        self.function = function
         self.leaves = leaves(function)
-        self.slots = {op.result: op.attrs["slots"] for op in function.body.ops if op.name == "alloc"}
-        self.ranges: dict[Var, tuple[str, int, int]] = {}
-        for op in function.body.ops:
-            if op.name == "alloc":
-                t = op.result.type
-                assert isinstance(t, TileType) and t.space
-                self.ranges[op.result] = (t.space, op.attrs["offset"], slot_bytes(t, DEFAULT_CHIP.alignment[t.space]))
         self.by_path = {leaf.path: leaf for leaf in self.leaves}
+        self.buffers = {op.result: op for op in function.body.ops if op.name == "alloc"}
+        self.slots = {b: op.attrs["slots"] for b, op in self.buffers.items()}
+        self.overlapping = self._overlapping()
         self.shared_tensors = self._shared_tensors()
         self.steps = list(self._run(function.body, (), {}))
-        self.keys = self._keys()
+
+    def _overlapping(self) -> dict[Key, list[Key]]:
+        """For each slot of a buffer, the slots of buffers that overlap it, itself included."""
+        spans = {}
+        for buffer, op in self.buffers.items():
+            t = buffer.type
+            assert isinstance(t, TileType) and t.space
+            size = slot_bytes(t, DEFAULT_CHIP.alignment[t.space])
+            for s in range(self.slots[buffer]):
+                start = op.attrs["offset"] + s * size
+                spans[buffer, s] = (t.space, start, start + size)
+        return {k: [o for o, y in spans.items() if x[0] == y[0] and x[1] < y[2] and y[1] < x[2]] for k, x in spans.items()}
 
     def _shared_tensors(self) -> set[Var]:
         """Tensors that are written and touched more than once."""
         count: dict[Var, int] = {}
         written: set[Var] = set()
         for leaf in self.leaves:
-            tensor = (
-                leaf.op.args[1]
-                if leaf.op.name == "load"
-                else leaf.op.args[0]
-                if leaf.op.name in ("store", "read")
-                else None
-            )
-            if isinstance(tensor, Var) and isinstance(tensor.type, TensorType):
+            tensor = tensor_of(leaf.op)
+            if tensor is not None:
                 count[tensor] = count.get(tensor, 0) + 1
                 if leaf.op.name == "store":
                     written.add(tensor)
         return {t for t in written if count[t] > 1}
 
-    def _run(self, block: Block, path: Path, env: dict[Var, int]) -> Iterator[tuple[str, Path, dict[Var, int]]]:
+    def _run(self, block: Block, path: Path, env: dict[Var, int]) -> Iterator[Step]:
         for i, op in enumerate(block.ops):
             here = (*path, i)
-            yield "before", here, env
             if op.name == "for":
-                trips = 1 + max([self.slots[b] for b in self._rotated(op)], default=1)
-                for n in range(trips):
+                yield Step("before", here, env)
+                for n in range(self._trips(op)):
                     yield from self._run(op.blocks[0], here, {**env, op.blocks[0].params[0]: n})
+                yield Step("after", here, env)
             elif here in self.by_path:
-                yield "op", here, env
-            yield "after", here, env
+                leaf = self.by_path[here]
+                touched = [(self._key(v, env), False, v) for v in leaf.reads]
+                touched += [(self._key(v, env), True, v) for v in leaf.writes]
+                yield Step("before", here, env)
+                yield Step("op", here, env, leaf, tuple(touched))
+                yield Step("after", here, env)
 
-    def _rotated(self, loop: Op) -> set[Var]:
+    def _trips(self, loop: Op) -> int:
+        """Enough for every slot to come round again, but not more than there are."""
         index = loop.blocks[0].params[0]
-        return {
-            v.buffer
-            for leaf in self.leaves
-            if loop in leaf.loops
-            for v in (*leaf.reads, *leaf.writes)
-            if index in variables(v.slot)
-        }
+        views = (v for leaf in self.leaves if loop in leaf.loops for v in (*leaf.reads, *leaf.writes))
+        trips = 1 + max((self.slots[v.buffer] for v in views if index in variables(v.slot)), default=1)
+        lo, hi, step = loop.args[:3]
+        if isinstance(lo, Const) and isinstance(hi, Const) and isinstance(step, Const):
+            trips = min(trips, max(1, -(-(hi.value - lo.value) // step.value)))  # type: ignore[type-var, arg-type]
+        return trips
 
-    def _keys(self) -> dict[tuple[Var, int], list[tuple[Var, int]]]:
-        """For each slot of a buffer, the slots of buffers that overlap it, itself included."""
-        spans = {
-            (b, s): (space, offset + s * size, offset + (s + 1) * size)
-            for b, (space, offset, size) in self.ranges.items()
-            for s in range(self.slots[b])
-        }
-        return {
-            k: [o for o, y in spans.items() if x[0] == y[0] and x[1] < y[2] and y[1] < x[2]] for k, x in spans.items()
-        }
+    def _key(self, view: View, env: dict[Var, int]) -> Key:
+        return view.buffer, slot_number(self.slots[view.buffer], view.slot, env)
 
-    def slot(self, view: View, env: dict[Var, int], loops: Sequence[Op]) -> int:
-        n = self.slots[view.buffer]
-        if n == 1:
-            return 0
-        rotating = next(v for v in variables(view.slot))
-        return env[rotating] % n
 
-    def sync_slot(self, sync: Sync, env: dict[Var, int]) -> int:
-        if sync.slots == 1:
-            return 0
-        return env[next(v for v in variables(sync.slot))] % sync.slots
+def slot_number(slots: int, slot: Expr, env: dict[Var, int]) -> int:
+    """Which slot an expression names in the iteration `env`: rotated buffers take their slots in turn."""
+    return 0 if slots == 1 else env[next(iter(variables(slot)))] % slots
+
+
+def tensor_of(op: Op) -> Var | None:
+    """The GM tensor that a load, store or read touches."""
+    position = {"load": 1, "store": 0, "read": 0}.get(op.name)
+    tensor = None if position is None else op.args[position]
+    return tensor if isinstance(tensor, Var) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,61 +183,49 @@ class Conflict:
     loop: int | None
 
 
-class Checker:
-    """Runs a trace with given synchronisation and finds what is not ordered."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-
-    def conflicts(
-        self, syncs: Sequence[Sync], barriers: frozenset[Path], limit: int | None = None
-    ) -> list[Conflict] | None:
-        """Unordered pairs, the first `limit` of them; None if a wait has no set."""
-        return _Run(self.trace, syncs, barriers, limit).run()
+def conflicts(
+    trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path], first_only: bool = True
+) -> list[Conflict] | None:
+    """Unordered pairs of instructions (one, or all that direct events would have to order); None if a wait has no set."""
+    return _Run(trace, syncs, barriers, first_only).run()
 
 
 class _Run:
-    def __init__(self, trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path], limit: int | None) -> None:
-        self.trace, self.limit, self.barriers = trace, limit, barriers
-        self.waits_before: dict[Path, list[Sync]] = {}
-        self.sets_after: dict[Path, list[Sync]] = {}
-        self.primes: dict[Path, list[Sync]] = {}
+    def __init__(self, trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path], first_only: bool) -> None:
+        self.trace, self.first_only, self.barriers = trace, first_only, barriers
+        self.before: dict[Path, list[tuple[Sync, bool, bool]]] = {}  # (sync, whether a set, whether every slot)
+        self.after: dict[Path, list[tuple[Sync, bool, bool]]] = {}
         for s in syncs:
-            self.waits_before.setdefault((*s.block, s.before), []).append(s)
-            self.sets_after.setdefault((*s.block, s.after), []).append(s)
+            self.before.setdefault((*s.block, s.before), []).append((s, False, False))
+            self.after.setdefault((*s.block, s.after), []).append((s, True, False))
+        for s in syncs:
             if s.carried:
-                self.primes.setdefault(s.home, []).append(s)
+                self.before.setdefault(s.home, []).append((s, True, True))
+                self.after.setdefault(s.home, []).append((s, False, True))
         self.count: dict[str, int] = {}
         self.know: dict[str, dict[str, int]] = {}
         self.fenced: dict[str, int] = {}
         self.pending: dict[tuple[Sync, int], dict[str, int]] = {}
-        self.access: dict[tuple[Var, int], dict[tuple[str, bool], tuple[int, Leaf, dict[Var, int]]]] = {}
+        self.access: dict[Key, dict[tuple[str, bool], tuple[int, Leaf, dict[Var, int]]]] = {}
         self.gm: dict[Var, list[tuple[int, Leaf, dict[Var, int], bool]]] = {}
         self.found: list[Conflict] = []
         self.broken = False
 
     def run(self) -> list[Conflict] | None:
-        for kind, path, env in self.trace.steps:
-            if kind == "before":
-                for s in self.waits_before.get(path, ()):
-                    self.wait(s, self.trace.sync_slot(s, env))
-                for s in self.primes.get(path, ()):
-                    for slot in range(s.slots):
-                        self.set(s, slot)
-            elif kind == "op":
-                self.op(self.trace.by_path[path], env)
+        for step in self.trace.steps:
+            if step.kind == "op":
+                self.op(step)
             else:
-                for s in self.sets_after.get(path, ()):
-                    self.set(s, self.trace.sync_slot(s, env))
-                for s in self.primes.get(path, ()):
-                    for slot in range(s.slots):
-                        self.wait(s, slot)
-            if self.broken or (self.limit is not None and len(self.found) >= self.limit):
+                for s, is_set, every in (self.before if step.kind == "before" else self.after).get(step.path, ()):
+                    numbers = range(s.slots) if every else (slot_number(s.slots, s.slot, step.env),)
+                    for n in numbers:
+                        self.set(s, n) if is_set else self.wait(s, n)
+            if self.broken or (self.first_only and self.found):
                 break
-        return None if self.broken or (any(self.pending.values()) and not self.found) else self.found
+        return None if self.broken or (self.pending and not self.found) else self.found
 
     def set(self, s: Sync, slot: int) -> None:
-        if self.pending.get((s, slot)) is not None:
+        if (s, slot) in self.pending:
             self.broken = True
         state = dict(self.know.get(s.src, {}))
         state[s.src] = self.count.get(s.src, 0)
@@ -244,46 +240,46 @@ class _Run:
         for pipe, done in state.items():
             mine[pipe] = max(mine.get(pipe, 0), done)
 
-    def op(self, leaf: Leaf, env: dict[Var, int]) -> None:
+    def op(self, step: Step) -> None:
+        leaf = step.leaf
+        assert leaf is not None
         if leaf.path in self.barriers:
             self.fenced[leaf.pipe] = self.count.get(leaf.pipe, 0)
-        for views, write in ((leaf.reads, False), (leaf.writes, True)):
-            for view in views:
-                key = view.buffer, self.trace.slot(view, env, leaf.loops)
-                for other in self.trace.keys[key]:
-                    for (_, was_write), (n, first, at) in self.access.get(other, {}).items():
-                        if write or was_write:
-                            self.compare(n, first, at, leaf, env, view)
+        for key, write, view in step.touched:
+            for other in self.trace.overlapping[key]:
+                for (_, was_write), (n, first, at) in self.access.get(other, {}).items():
+                    if write or was_write:
+                        self.compare(n, first, at, step, view)
         self.count[leaf.pipe] = now = self.count.get(leaf.pipe, 0) + 1
-        for views, write in ((leaf.reads, False), (leaf.writes, True)):
-            for view in views:
-                key = view.buffer, self.trace.slot(view, env, leaf.loops)
-                self.access.setdefault(key, {})[leaf.pipe, write] = (now, leaf, env)
-        self.touch_gm(leaf, env, now)
+        for key, write, _ in step.touched:
+            self.access.setdefault(key, {})[leaf.pipe, write] = (now, leaf, step.env)
+        tensor = tensor_of(leaf.op)
+        if tensor in self.trace.shared_tensors:
+            assert tensor is not None
+            self.touch_gm(tensor, step, now)
 
-    def compare(
-        self, n: int, first: Leaf, at: dict[Var, int], second: Leaf, env: dict[Var, int], view: View | None
-    ) -> None:
+    def compare(self, n: int, first: Leaf, at: dict[Var, int], step: Step, view: View | None) -> None:
+        second = step.leaf
+        assert second is not None
+        known = self.know.setdefault(second.pipe, {})
+        if known.get(first.pipe, 0) >= n:
+            return
         if first.pipe == second.pipe:
-            done = max(self.fenced.get(second.pipe, 0), self.know.get(second.pipe, {}).get(second.pipe, 0))
-            if done >= n or not needs_barrier(first, second):
+            if self.fenced.get(second.pipe, 0) >= n or not needs_barrier(first, second):
                 return
-        elif self.know.get(second.pipe, {}).get(first.pipe, 0) >= n:
-            return
-        self.found.append(Conflict(first, second, view, carrying_loop(first, at, second, env)))
+            self.fenced[second.pipe] = n
+        else:
+            known[first.pipe] = n  # as if an event ordered them
+        self.found.append(Conflict(first, second, view, carrying_loop(first, at, second, step.env)))
 
-    def touch_gm(self, leaf: Leaf, env: dict[Var, int], now: int) -> None:
-        if leaf.op.name not in ("load", "store", "read"):
-            return
-        tensor = leaf.op.args[1] if leaf.op.name == "load" else leaf.op.args[0]
-        if tensor not in self.trace.shared_tensors:
-            return
-        assert isinstance(tensor, Var)
+    def touch_gm(self, tensor: Var, step: Step, now: int) -> None:
+        leaf = step.leaf
+        assert leaf is not None
         write = leaf.op.name == "store"
         for n, first, at, was_write in self.gm.get(tensor, []):
-            if (write or was_write) and not _disjoint(first, at, leaf, env):
-                self.compare(n, first, at, leaf, env, None)
-        self.gm.setdefault(tensor, []).append((now, leaf, env, write))
+            if (write or was_write) and not _disjoint(first, at, leaf, step.env):
+                self.compare(n, first, at, step, None)
+        self.gm.setdefault(tensor, []).append((now, leaf, step.env, write))
 
 
 def needs_barrier(first: Leaf, second: Leaf) -> bool:
@@ -340,8 +336,6 @@ def _disjoint(first: Leaf, at: dict[Var, int], second: Leaf, env: dict[Var, int]
 
 def _expand(expr: Expr, leaf: Leaf) -> Expr:
     """An offset with the `let`s around the access replaced by what they name."""
-    from pyto.ir.scalar import substitute
-
     env: dict[Var, Expr] = {}
     for loop in leaf.loops:
         for op in loop.blocks[0].ops:
@@ -349,16 +343,3 @@ def _expand(expr: Expr, leaf: Leaf) -> Expr:
                 env[op.result] = substitute(op.args[0], env)
     return substitute(expr, env)
 
-
-__all__ = [
-    "Checker",
-    "Conflict",
-    "Leaf",
-    "Sync",
-    "Trace",
-    "carrying_loop",
-    "evaluate",
-    "leaves",
-    "needs_barrier",
-    "pipe_of",
-]

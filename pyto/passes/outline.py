@@ -12,7 +12,7 @@ from pyto.errors import CompileError
 from pyto.ir.builder import Names
 from pyto.ir.nodes import INDEX, Block, Const, Expr, Function, Op, Param, Program, ScalarType, TensorType, Var, walk
 from pyto.ir.scalar import apply, type_variables, variables
-from pyto.passes.rewrite import names_of, rewrite, trip_count
+from pyto.passes.rewrite import index_range, names_of, rewrite, trip_count
 
 CUBE_OPS = frozenset({"matmul", "matmul_acc"})
 NEUTRAL_OPS = frozenset(
@@ -115,7 +115,9 @@ def _grid(loops: list[Op], names: Names) -> tuple[Expr, tuple[Var, list[Op]]]:
         digit = rest if loop is loops[0] else apply("mod", rest, trip)
         rest = apply("floordiv", rest, trip)
         value = loop.args[0] + digit * loop.args[2]
-        decode.insert(0, Op("let", (value,), (loop.blocks[0].params[0],), {}, (), loop.loc))
+        lo, hi = index_range(*loop.args[:3])
+        assert lo is not None and hi is not None
+        decode.insert(0, Op("let", (value, lo, hi), (loop.blocks[0].params[0],), {}, (), loop.loc))
     return grid, (point, decode)
 
 

@@ -22,6 +22,11 @@ def index_range(lo: Expr, hi: Expr, step: Expr) -> Range:
     return lo, hi - 1
 
 
+def let_range(op: Op) -> Range:
+    """Bounds of what a `let` names: those it carries (value, low, high), or else the value itself."""
+    return (op.args[1], op.args[2]) if len(op.args) == 3 else (op.args[0], op.args[0])
+
+
 def simplify_type(t: Type, ranges: Mapping[Var, Range]) -> Type:
     if isinstance(t, TileType):
         return replace(t, valid=tuple(simplify(v, ranges) for v in t.valid))
@@ -117,7 +122,7 @@ class Rewriter:
         blocks = tuple(self.block(b) for b in op.blocks)
         self.emit(op.with_(blocks=blocks, results=self.retype(op)))
         if op.name == "let":
-            self.ranges[self.out[-1].result] = (op.args[0], op.args[0])
+            self.ranges[self.out[-1].result] = let_range(op)
 
     def keep_for(self, op: Op, attrs: Mapping[str, Any] | None = None) -> None:
         (body,) = op.blocks

@@ -12,10 +12,11 @@ from typing import Any
 from pyto.ir.nodes import BOOL, Block, Const, Expr, Op, Program, Space, TileType, Var, replace
 from pyto.ir.scalar import apply, bound, substitute
 from pyto.passes.rewrite import Rewriter, index_range, rewrite
+from pyto.passes.simplify import drop_dead
 
 
 def roll(program: Program) -> Program:
-    return program.map_device(lambda f: rewrite(f, {"for": _loop}) if f.kind == "cube" else f)
+    return program.map_device(lambda f: drop_dead(rewrite(f, {"for": _loop})) if f.kind == "cube" else f)
 
 
 def _loop(rewriter: Rewriter, op: Op) -> None:

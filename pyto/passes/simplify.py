@@ -8,7 +8,7 @@ from pyto.ir.nodes import Block, Function, Op, Program, Var
 from pyto.ir.scalar import type_variables, variables
 from pyto.passes.rewrite import rewrite
 
-EFFECTS = frozenset({"store", "launch", "yield", "region", "for", "set_flag", "wait_flag", "barrier"})
+EFFECTS = frozenset({"store", "launch", "set_flag", "wait_flag", "barrier"})
 
 
 def simplify(program: Program) -> Program:
@@ -21,16 +21,20 @@ def drop_dead(function: Function) -> Function:
     return function.with_(body=_drop(function.body, used))
 
 
+def _has_effect(op: Op) -> bool:
+    if op.name == "yield":
+        return True
+    return op.name in EFFECTS or any(o.name != "yield" and _has_effect(o) for b in op.blocks for o in b.ops)
+
+
 def _drop(block: Block, used: set[Var]) -> Block:
     kept: list[Op] = []
     for op in reversed(block.ops):
-        if op.name not in EFFECTS and not used.intersection(op.results):
+        if not _has_effect(op) and not used.intersection(op.results):
             continue
         blocks = []
         if op.blocks:
             blocks = [_drop(b, used) for b in op.blocks]
-            if not op.results and all(len(b.ops) == 1 for b in blocks):
-                continue
         for arg in op.args:
             used |= variables(arg)
         for var in (*op.results, *(p for b in op.blocks for p in b.params)):
