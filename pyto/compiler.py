@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,6 @@ class Compiled:
     chip: Chip
     stages: list[Stage]
     generated: builder.Generated
-    _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def program(self) -> Program:

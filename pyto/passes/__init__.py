@@ -8,6 +8,7 @@ from pyto.ir.nodes import Program
 from pyto.passes.bufferize import bufferize
 from pyto.passes.insert_sync import insert_sync
 from pyto.passes.legalize import legalize
+from pyto.passes.name_scalars import name_scalars
 from pyto.passes.outline import outline
 from pyto.passes.plan_memory import plan_memory
 from pyto.passes.roll import roll
@@ -28,6 +29,7 @@ PASSES: tuple[Pass, ...] = (
     bufferize,  # buffers, in-place reuse, ping-pong slots (tile -> machine stage)
     plan_memory,  # addresses
     insert_sync,  # events and barriers
+    name_scalars,  # what is computed more than once
 )
 
 __all__ = ["PASSES", "Pass"]

@@ -122,7 +122,11 @@ class _Bufferizer:
                 self._join(param, self._new(init))  # type: ignore[arg-type]
                 group = self.group[param]
             made = next((o for o in body.ops if last in o.results), None)
-            if made is not None and made.name not in ALIASES | CHANGES | {"for"} and group.end <= self.life[result].start:
+            if (
+                made is not None
+                and made.name not in ALIASES | CHANGES | {"for"}
+                and group.end <= self.life[result].start
+            ):
                 if self.life[param].end <= self.life[last].start:  # type: ignore[index]
                     self._join(last, group)  # type: ignore[arg-type]
         self._share(body, (*loops, index))

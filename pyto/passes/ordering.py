@@ -117,7 +117,9 @@ class Trace:
             for s in range(self.slots[buffer]):
                 start = op.attrs["offset"] + s * size
                 spans[buffer, s] = (t.space, start, start + size)
-        return {k: [o for o, y in spans.items() if x[0] == y[0] and x[1] < y[2] and y[1] < x[2]] for k, x in spans.items()}
+        return {
+            k: [o for o, y in spans.items() if x[0] == y[0] and x[1] < y[2] and y[1] < x[2]] for k, x in spans.items()
+        }
 
     def _shared_tensors(self) -> set[Var]:
         """Tensors that are written and touched more than once."""
@@ -342,4 +344,3 @@ def _expand(expr: Expr, leaf: Leaf) -> Expr:
             if op.name == "let":
                 env[op.result] = substitute(op.args[0], env)
     return substitute(expr, env)
-
