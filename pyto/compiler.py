@@ -116,10 +116,45 @@ def _import(path: Path) -> Any:
     return module
 
 
+class Dump:
+    """Writes to `folder`/KERNEL what each pass did: NN_PASS.pto, and NN_PASS.diff against the stage before.
+
+    A pass that changed nothing leaves no file; index.txt lists all passes with their milliseconds.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.before = ""
+        self.index: list[str] = []
+
+    def __call__(self, stage: Stage) -> None:
+        number = len(self.index)
+        here = self.folder / stage.program.name
+        self.index.append(f"{number:02} {stage.name:16} {stage.ms:8.2f} ms{'' if stage.changed else '  no change'}\n")
+        try:
+            here.mkdir(parents=True, exist_ok=True)
+            (here / "index.txt").write_text("".join(self.index), encoding="utf-8")
+            if stage.changed:
+                text, stem = stage.text, f"{number:02}_{stage.name}"
+                (here / f"{stem}.pto").write_text(text, encoding="utf-8")
+                if self.before:
+                    lines = self.before.splitlines(), text.splitlines()
+                    diff = difflib.unified_diff(*lines, "before", stage.name, lineterm="")
+                    (here / f"{stem}.diff").write_text("\n".join(diff) + "\n", encoding="utf-8")
+                self.before = text
+        except OSError as error:
+            raise UsageError("usage.dump", f"cannot write to {here}: {error.strerror or error}") from error
+
+
 def lower(
     kernel: JitFunction, chip: str | Chip = DEFAULT_CHIP, dump: Callable[[Stage], None] | None = None
 ) -> Compiled:
-    """Parse a kernel, run all passes, generate Ascend C. `dump` sees every stage as it is done. Raises CompileError."""
+    """Parse a kernel, run all passes, generate Ascend C. Raises CompileError.
+
+    `dump` sees every stage as it is done; without it, PYTO_DUMP=FOLDER writes them there (`Dump`).
+    """
+    if dump is None and os.environ.get("PYTO_DUMP"):
+        dump = Dump(os.environ["PYTO_DUMP"])
     target = CHIPS[chip] if isinstance(chip, str) else chip
     stages: list[Stage] = []
 
