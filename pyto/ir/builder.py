@@ -27,7 +27,7 @@ uintptr_t intptr_t AscendC GM_ADDR GlobalTensor LocalTensor TPipe TQue TBuf TPos
 DataCopy DataCopyPad LoadData Mmad Fixpipe Duplicate block blocks tensors dims scalars workspace stream pipe_t event_t
 """
 RESERVED = frozenset(_CPP.split()) | frozenset(_LIBRARY.split())
-_API = frozenset(name for op in OPS.values() for name in (op.api, op.scalar_api) if name)
+_API = frozenset(name for op in OPS.values() for name in (op.api, op.scalar_api) if name[:1].isupper())
 
 
 def identifier(name: str) -> str:

@@ -1,0 +1,58 @@
+"""The Python front end: a function decorated with `@pl.jit` becomes IR of the tensor stage.
+
+The function is never called: its syntax tree is read. Numbers known from closures, globals and configuration objects
+are folded, inlined functions are written out, types are checked, and every mistake has its place in the source.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyto.errors import CompileError, UsageError
+from pyto.frontends.python import operations as _operations
+from pyto.frontends.python.frame import Frame, Session
+from pyto.frontends.python.signature import kernel_parameters
+from pyto.frontends.python.source import locate
+from pyto.frontends.python.statements import run
+from pyto.frontends.python.values import CompileErrors, combine
+from pyto.ir.nodes import Block, Function, Program, TensorType
+from pyto.ir.verifier import verify
+from pyto.language.jit import JitFunction
+
+
+def parse(function: Any) -> Program:
+    """The program of one kernel, at stage "tensor", verified.
+
+    Raises CompileError for what the language does not allow (CompileErrors for several mistakes at once), and
+    UsageError where `function` is not a kernel.
+    """
+    if not isinstance(function, JitFunction):
+        raise UsageError("not-a-kernel", f"{function!r} is not a kernel", remedy="decorate a function with @pl.jit")
+    if function.inline:
+        raise UsageError(
+            "not-a-kernel", f"{function.name} is inlined where kernels call it and is no kernel itself",
+            remedy=f"decorate {function.name} with @pl.jit",
+        )  # fmt: skip
+    source, node = locate(function.fn)
+    session = Session()
+    frame = Frame(session, source, node, function, None)
+    params, dims = kernel_parameters(frame)
+    run(frame, node.body)
+    if not session.errors:
+        for param in params:
+            if param.direction == "out" and param.var not in session.written and isinstance(param.var.type, TensorType):
+                session.report(
+                    CompileError("not-written", f"{param.var.name} is pl.Out and nothing is written to it", param.loc, remedy="store to it, or take it out of the signature")
+                )
+    if session.errors:
+        raise combine(session.errors)
+    returned = frame.returned if isinstance(frame.returned, (tuple, list)) else [frame.returned]
+    attrs = {"returns": tuple(v.name for v in returned)} if frame.returned is not None else {}
+    host = Function(function.name, "host", params, dims, Block((), tuple(session.builder.ops)), attrs, frame.loc(node))
+    program = Program(function.name, "tensor", (host,))
+    verify(program)
+    return program
+
+
+__all__ = ["CompileErrors", "parse"]
+assert _operations

@@ -1,0 +1,313 @@
+"""The state of a parse: one `Session` a kernel, one `Frame` a function being parsed (the kernel, or an inlined call)."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyto.errors import CompileError
+from pyto.frontends.python.liveness import Liveness
+from pyto.frontends.python.proofs import constant, not_negative, tidy
+from pyto.frontends.python.source import FunctionNode, Source
+from pyto.frontends.python.values import (
+    Cascade,
+    Poison,
+    describe,
+    is_number,
+    is_runtime_scalar,
+    is_tensor,
+    is_tile,
+    plain,
+    to_expr,
+)
+from pyto.ir.builder import Builder
+from pyto.ir.nodes import INDEX, Const, DType, Expr, Loc, ScalarType, TileType, Type, Var
+from pyto.ir.ops import OpError
+from pyto.ir.scalar import apply, substitute, variables
+from pyto.language.annotations import DynVar
+from pyto.language.jit import JitFunction
+
+MAX_ERRORS = 20
+Bounds = tuple["Expr | None", "Expr | None"]
+
+
+@dataclass
+class Session:
+    """What one kernel's parse knows.
+
+    ranges: inclusive bounds of scalars; lets: definitions of named scalars, down to parameters and loop indices.
+    directions: of tensor parameters ("workspace" for `create_tensor`). written: tensors stored to so far.
+    """
+
+    builder: Builder = field(default_factory=Builder)
+    ranges: dict[Var, Bounds] = field(default_factory=dict)
+    lets: dict[Var, Expr] = field(default_factory=dict)
+    dims: dict[str, Var] = field(default_factory=dict)
+    directions: dict[Var, str] = field(default_factory=dict)
+    written: set[Var] = field(default_factory=set)
+    errors: list[CompileError] = field(default_factory=list)
+    region: Loc | None = None
+    region_names: set[str] = field(default_factory=set)
+    loops: list[str] = field(default_factory=list)
+    spmd_indices: list[Var] = field(default_factory=list)
+
+    def report(self, error: CompileError) -> None:
+        if isinstance(error, Cascade):
+            return
+        key = (error.id, error.loc)
+        if len(self.errors) < MAX_ERRORS and all((e.id, e.loc) != key for e in self.errors):
+            self.errors.append(error)
+
+    def define(self, name: Var, value: Expr) -> None:
+        self.ranges[name] = (value, value)
+        self.lets[name] = substitute(value, self.lets)
+
+    def constant(self, expr: Expr) -> int | None:
+        return constant(expr, self.ranges, self.lets)
+
+    def tidy_type(self, type: Type) -> Type:
+        if isinstance(type, TileType):
+            rows, cols = (not_negative(v, self.ranges) for v in type.valid)
+            return replace(type, valid=(rows, cols))
+        return type
+
+    @contextmanager
+    def trial(self) -> Iterator[Callable[[], None]]:
+        """Gives a function that takes back everything that was parsed since."""
+        names = self.builder.names.copy()
+        ops = len(self.builder.ops)
+        written, region_names = set(self.written), set(self.region_names)
+
+        def undo() -> None:
+            self.builder.names = names.copy()
+            del self.builder.ops[ops:]
+            self.written, self.region_names = set(written), set(region_names)
+
+        yield undo
+
+
+class Frame:
+    """One function being parsed: its source, its names, and what it returned."""
+
+    def __init__(self, session: Session, source: Source, node: FunctionNode, function: JitFunction, parent: Frame | None) -> None:
+        self.session = session
+        self.source = source
+        self.node = node
+        self.function = function
+        self.parent = parent
+        self.env: dict[str, Any] = {}
+        self.dims: dict[str, Expr] = {}
+        self.returned: Any = None
+        self.has_returned = False
+        self.nested = 0  # depth of run-time control flow and regions around the current statement
+        self._liveness: Liveness | None = None
+        fn = function.fn
+        self._globals = fn.__globals__
+        self._closure = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
+
+    @property
+    def liveness(self) -> Liveness:
+        if self._liveness is None:
+            self._liveness = Liveness(self.node)
+        return self._liveness
+
+    # ------------------------------------------------------------------------------------------------------- errors
+
+    def loc(self, node: ast.AST) -> Loc:
+        return self.source.loc(node)
+
+    def error(self, id: str, message: str, node: ast.AST, remedy: str | None = None) -> CompileError:
+        return CompileError(id, message, self.loc(node), remedy=remedy, details=self.trace())
+
+    def trace(self) -> str | None:
+        """Where the inlined functions around this one were called."""
+        lines = []
+        frame: Frame | None = self
+        while frame is not None and frame.parent is not None:
+            call = frame.call_loc
+            lines.append(f"  in {frame.function.name}, called at {call.file}:{call.line}")
+            frame = frame.parent
+        return "\n".join(lines) or None
+
+    call_loc: Loc
+
+    # -------------------------------------------------------------------------------------------------------- names
+
+    def lookup(self, node: ast.Name) -> Any:
+        name = node.id
+        if name in self.env:
+            value = self.env[name]
+        elif name in self._closure:
+            try:
+                value = self._closure[name].cell_contents
+            except ValueError:
+                raise self.error("undefined-name", f"{name!r} has no value yet when the kernel is compiled", node) from None
+        elif name in self._globals:
+            value = self._globals[name]
+        elif hasattr(builtins, name):
+            value = getattr(builtins, name)
+        else:
+            known = [n for n, v in self.env.items() if not isinstance(v, Poison)]
+            close = difflib.get_close_matches(name, [*known, *self._globals, *self._closure], 1)
+            remedy = f"did you mean {close[0]!r}?" if close else "assign it before this line"
+            raise self.error("undefined-name", f"{name!r} is not defined", node, remedy)
+        if isinstance(value, Poison):
+            if value.reason is None:
+                raise Cascade("cascade", name)
+            raise self.error("undefined-name", value.reason, node, value.remedy)
+        return self.resolve(value, node)
+
+    def resolve(self, value: Any, node: ast.AST) -> Any:
+        """A Python object as a value of the parse: dimensions become integers of this kernel."""
+        if isinstance(value, DynVar):
+            return self.dim(value.name, node)
+        return plain(value)
+
+    def dim(self, name: str, node: ast.AST) -> Any:
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.dims:
+                found = frame.dims[name]
+                return found.value if isinstance(found, Const) else found
+            frame = frame.parent
+        raise self.error(
+            "unknown-dim",
+            f"the dimension {name} is not in the kernel's signature",
+            node,
+            f"give a tensor parameter of the kernel the dimension {name}",
+        )
+
+    # ---------------------------------------------------------------------------------------------------- emission
+
+    def emit(self, op: str, args: Sequence[Expr], attrs: dict[str, Any] | None, node: ast.AST, hint: str = "") -> Any:
+        """Append an operation on tiles; its result type is inferred and its valid shape simplified."""
+        session = self.session
+        if session.region is None:
+            raise self.error(
+                "outside-region",
+                f"{op} works on tiles, and this is host code",
+                node,
+                "put it into `with pl.at(level=pl.Level.CORE_GROUP):` or a `for i in pl.spmd(n):` loop",
+            )
+        attrs = attrs or {}
+        from pyto.ir.ops import OPS
+
+        infer = OPS[op].infer
+        type: Type | None = None
+        if infer is not None:
+            try:
+                type = infer([a.type if isinstance(a, Var) and not is_runtime_scalar(a) else a for a in args], attrs)
+            except OpError as error:
+                raise self.error(error.id, error.message, node, error.remedy) from None
+            assert type is not None
+            type = session.tidy_type(type)
+            if isinstance(type, TileType) and Const(0) in type.valid and op == "load":
+                raise self.error("out-of-bounds", "the slice lies past the end of the tensor: no element of it is valid", node)
+        return session.builder.emit(op, args, attrs, type=type, hint=hint, loc=self.loc(node))
+
+    def name_scalar(self, name: str, value: Expr, node: ast.AST) -> Expr:
+        """`name = value`: a `let`, unless the value has a name already."""
+        if isinstance(value, (Var, Const)):
+            return value
+        assert isinstance(value, Expr)
+        result = self.session.builder.var(name, ScalarType(value.dtype))  # type: ignore[attr-defined]
+        from pyto.ir.nodes import Op
+
+        self.session.builder.append(Op("let", (value,), (result,), loc=self.loc(node)))
+        self.session.define(result, value)
+        return result
+
+    # --------------------------------------------------------------------------------------------------- conversions
+
+    def scalar(self, value: Any, node: ast.AST, what: str = "the value") -> Expr:
+        """A scalar expression of a number or run-time scalar."""
+        if is_number(value):
+            return to_expr(value)
+        if is_runtime_scalar(value):
+            return value  # type: ignore[no-any-return]
+        raise self.error("operand-kind", f"{what} must be a scalar, got {describe(value)}", node)
+
+    def integer(self, value: Any, node: ast.AST, what: str) -> Expr:
+        """An index expression."""
+        if isinstance(value, float) and value.is_integer():
+            raise self.error("operand-kind", f"{what} must be an integer, got {value!r}", node, "use // instead of / in index arithmetic")
+        expr = self.scalar(value, node, what)
+        if expr.dtype.kind not in "iu" and not isinstance(value, bool):  # type: ignore[attr-defined]
+            raise self.error(
+                "operand-kind", f"{what} must be an integer, got {describe(value)}", node, "use // instead of / in index arithmetic"
+            )
+        return expr
+
+    def static_int(self, value: Any, node: ast.AST, what: str, id: str = "not-constant") -> int:
+        """A compile-time integer."""
+        if isinstance(value, int):
+            return int(value)
+        expr = self.integer(value, node, what)
+        found = self.session.constant(expr)
+        if found is None:
+            raise self.error(id, f"{what} must be a compile-time integer", node, self._why_dynamic(expr))
+        return found
+
+    def _why_dynamic(self, expr: Expr) -> str:
+        names = sorted(v.name for v in variables(expr))
+        which = " and ".join(names)
+        return f"it depends on {which}, known at run time only: use a constant here, and slices clip themselves at the end of a tensor"
+
+    def dtype(self, value: Any, node: ast.AST, what: str) -> DType:
+        if isinstance(value, DType):
+            return value
+        raise self.error("operand-kind", f"{what} must be an element type, got {describe(value)}", node, "for instance pl.FP32")
+
+    def tensor(self, value: Any, node: ast.AST, what: str) -> Var:
+        if is_tensor(value):
+            return value  # type: ignore[no-any-return]
+        raise self.error("operand-kind", f"{what} must be a tensor, got {describe(value)}", node)
+
+    def tile(self, value: Any, node: ast.AST, what: str) -> Var:
+        if is_tile(value):
+            return value  # type: ignore[no-any-return]
+        remedy = "load a part of it: x[a:b, c:d]" if is_tensor(value) else None
+        raise self.error("operand-kind", f"{what} must be a tile, got {describe(value)}", node, remedy)
+
+    def as_dtype(self, value: Any, d: DType, node: ast.AST) -> Expr:
+        """A scalar operand for a tile of element type `d`: integers fit floats, not the other way round."""
+        expr = self.scalar(value, node, "the operand")
+        kind = expr.dtype  # type: ignore[attr-defined]
+        if isinstance(expr, Const):
+            if d.kind == "f":
+                return Const(float(expr.value), d if d.bits == 32 else _fp32())
+            if kind.kind in "iu":
+                return Const(expr.value, d)
+        elif d.kind == "f" and kind.kind in "iub":
+            return apply("cast", expr, dtype=_fp32())
+        return expr
+
+    def simplified(self, expr: Expr) -> Expr:
+        return tidy(expr, self.session.ranges)
+
+    # ----------------------------------------------------------------------------------------------------- dispatch
+
+    def expr(self, node: ast.expr, hint: str = "") -> Any:
+        """The value of an expression; `hint` names the result of the operation at its root."""
+        from pyto.frontends.python.expressions import evaluate
+
+        return evaluate(self, node, hint)
+
+    def block(self, statements: Sequence[ast.stmt]) -> None:
+        from pyto.frontends.python.statements import run
+
+        run(self, statements)
+
+
+def _fp32() -> DType:
+    from pyto.ir.nodes import FP32
+
+    return FP32
+
+
+__all__ = ["INDEX", "Bounds", "Frame", "Session"]

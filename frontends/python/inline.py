@@ -1,0 +1,59 @@
+"""Calls of inlined functions: the body is parsed again with the caller's values bound to the parameters."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from pyto.frontends.python.calls import _plain_arguments
+from pyto.frontends.python.frame import Frame
+from pyto.frontends.python.signature import bind_parameter, parameters_of
+from pyto.frontends.python.source import locate
+from pyto.frontends.python.statements import run
+from pyto.language.jit import JitFunction
+
+MAX_DEPTH = 64
+
+
+def inline_call(frame: Frame, callee: JitFunction, node: ast.Call, hint: str) -> Any:
+    depth, outer = 0, frame
+    while outer.parent is not None:
+        depth, outer = depth + 1, outer.parent
+    if depth >= MAX_DEPTH:
+        raise frame.error("recursion", f"{callee.name} is inlined into itself without end", node, "recursion is not part of the language: use a loop")
+    source, function = locate(callee.fn)
+    inner = Frame(frame.session, source, function, callee, frame)
+    inner.call_loc = frame.loc(node)
+    values = _bind(frame, inner, callee, node)
+    for parameter in parameters_of(inner):
+        value, where = values[parameter.name]
+        bind_parameter(inner, parameter, value, where, frame)
+    inner.nested = 0
+    errors = len(frame.session.errors)
+    run(inner, function.body)
+    if len(frame.session.errors) > errors and inner.returned is None:
+        from pyto.frontends.python.values import Cascade
+
+        raise Cascade("cascade", callee.name)
+    return inner.returned
+
+
+def _bind(frame: Frame, inner: Frame, callee: JitFunction, node: ast.Call) -> dict[str, tuple[Any, ast.AST]]:
+    parameters = parameters_of(inner)
+    names = [p.name for p in parameters]
+    values: dict[str, tuple[Any, ast.AST]] = {}
+    for i, (keyword, arg) in enumerate(_plain_arguments(frame, node)):
+        if keyword is None and i >= len(names):
+            raise frame.error("bad-argument", f"{callee.name} takes {len(names)} arguments, got {i + 1}", arg)
+        name = names[i] if keyword is None else keyword
+        if name not in names:
+            raise frame.error("bad-argument", f"{callee.name} has no parameter {name!r}", arg, f"{callee.name}({', '.join(names)})")
+        if name in values:
+            raise frame.error("bad-argument", f"{callee.name}: argument {name!r} is given twice", arg)
+        values[name] = (frame.expr(arg), arg)
+    for parameter in parameters:
+        if parameter.name not in values:
+            if parameter.default is parameter.MISSING:
+                raise frame.error("bad-argument", f"{callee.name}: argument {parameter.name!r} is missing", node, f"{callee.name}({', '.join(names)})")
+            values[parameter.name] = (inner.resolve(parameter.default, node), node)
+    return values

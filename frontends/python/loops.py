@@ -1,0 +1,406 @@
+"""Loops. Names that a body assigns and that a later iteration or the code behind the loop reads become carried values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyto.frontends.python.calls import bind_arguments
+from pyto.frontends.python.frame import Frame
+from pyto.frontends.python.liveness import assigned
+from pyto.frontends.python.proofs import at_most, not_negative
+from pyto.frontends.python.statements import assign, region, run
+from pyto.frontends.python.values import (
+    Poison,
+    describe,
+    is_number,
+    is_runtime_scalar,
+    is_tensor,
+    is_tile,
+    to_expr,
+)
+from pyto.ir.nodes import INDEX, Block, Const, Expr, Op, ScalarType, TileType, Type, Var
+from pyto.ir.scalar import apply, dtype_of, substitute, variables
+from pyto.language.intrinsics import Intrinsic
+
+LOOPS = ("range", "parallel", "pipeline", "unroll", "spmd")
+MAX_UNROLL = 1024
+_USE = "for i in pl.range(n), pl.parallel(n), pl.pipeline(n, stage=2), pl.unroll(n) or pl.spmd(n)"
+
+
+@dataclass
+class Header:
+    """What a `for` line says. `bounds` are start, stop, step."""
+
+    kind: str
+    call: ast.Call
+    arguments: dict[str, Any]
+    bounds: tuple[Expr, Expr, Expr]
+    stages: int = 1
+
+
+@dataclass
+class Carried:
+    name: str
+    init: Expr
+    type: Type
+
+
+def for_loop(frame: Frame, node: ast.For) -> None:
+    if node.orelse:
+        raise frame.error("unsupported-python", "`else` of a loop is not part of the language", node.orelse[0], "put it after the loop")
+    header = _header(frame, node)
+    if header.kind == "unroll":
+        _unroll(frame, node, header)
+        return
+    if header.kind == "spmd":
+        _spmd_loop(frame, node, header)
+        return
+    kind = header.kind
+    if frame.session.region is None and kind != "parallel":
+        raise frame.error(
+            "host-loop", f"pl.{kind} outside a region is not supported yet", header.call,
+            "use pl.parallel if the iterations are independent, or put the loop into the region",
+        )  # fmt: skip
+    target, init_names = _targets(frame, node, header)
+    _loop(frame, node, header, target, init_names, node.body)
+
+
+# ------------------------------------------------------------------------------------------------------------------- headers
+
+
+def _header(frame: Frame, node: ast.For) -> Header:
+    call = node.iter
+    callee = frame.expr(call.func) if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call) or not isinstance(callee, Intrinsic) or callee.name not in LOOPS:
+        what = "Python's range" if callee is range else "this"
+        raise frame.error("bad-loop", f"{what} is not a loop of the language", call, f"write {_USE}")
+    arguments = bind_arguments(frame, callee, call)
+    if callee.name == "spmd":
+        count, count_node = arguments["core_num"]
+        stop = frame.integer(count, count_node, "the number of blocks")
+        return Header("spmd", call, arguments, (Const(0), stop, Const(1)))
+    given = arguments["bounds"]
+    if not 1 <= len(given) <= 3:
+        raise frame.error("bad-argument", f"pl.{callee.name} takes (stop), (start, stop) or (start, stop, step), got {len(given)} arguments", call)
+    values = [frame.integer(v, n, "a loop bound") for v, n in given]
+    start, stop = (Const(0), values[0]) if len(values) == 1 else (values[0], values[1])
+    step = 1
+    if len(values) == 3:
+        step = frame.static_int(given[2][0], given[2][1], "the step of a loop")
+        if step <= 0:
+            raise frame.error("bad-argument", f"the step of a loop must be positive, got {step}", given[2][1], "count upwards and compute the index: n - 1 - i")
+    header = Header(callee.name, call, arguments, (start, stop, Const(step)))
+    if callee.name == "pipeline":
+        stage, stage_node = arguments["stage"]
+        header.stages = frame.static_int(stage, stage_node or call, "stage")
+        if header.stages < 1:
+            raise frame.error("bad-argument", f"stage must be at least 1, got {header.stages}", stage_node or call)
+    return header
+
+
+def _targets(frame: Frame, node: ast.For, header: Header) -> tuple[str, list[str]]:
+    """The name of the index, and the names of `init_values` (whose first values are bound here)."""
+    init, init_node = header.arguments.get("init_values", (None, None))
+    if init is None:
+        if not isinstance(node.target, ast.Name):
+            raise frame.error("bad-target", "the index of a loop needs a plain name", node.target)
+        return node.target.id, []
+    if not isinstance(init, (tuple, list)):
+        raise frame.error("operand-kind", f"init_values must be a tuple, got {describe(init)}", init_node or node)
+    target = node.target
+    shape_ok = isinstance(target, ast.Tuple) and len(target.elts) == 2 and isinstance(target.elts[0], ast.Name) and isinstance(target.elts[1], ast.Tuple)
+    if not shape_ok or not all(isinstance(e, ast.Name) for e in target.elts[1].elts):  # type: ignore[attr-defined]
+        raise frame.error("bad-target", "a loop with init_values needs `for i, (a, b) in ...`", target)
+    names = [e.id for e in target.elts[1].elts]  # type: ignore[attr-defined]
+    if len(names) != len(init):
+        raise frame.error("unpack", f"{len(init)} init_values for {len(names)} names", target)
+    frame.env.update(zip(names, init))
+    return target.elts[0].id, names  # type: ignore[attr-defined]
+
+
+# --------------------------------------------------------------------------------------------------------------------- loops
+
+
+def _unroll(frame: Frame, node: ast.For, header: Header) -> None:
+    if not isinstance(node.target, ast.Name):
+        raise frame.error("bad-target", "the index of a loop needs a plain name", node.target)
+    start, stop, step = (frame.static_int(b, header.call, "a bound of pl.unroll") for b in header.bounds)
+    indices = range(start, stop, step)
+    if len(indices) > MAX_UNROLL:
+        raise frame.error("too-long", f"pl.unroll writes out {len(indices)} iterations", header.call, f"use pl.range; pl.unroll is for up to {MAX_UNROLL}")
+    frame.nested += 1
+    try:
+        for i in indices:
+            frame.env[node.target.id] = i
+            run(frame, node.body)
+            if frame.session.errors:
+                break
+    finally:
+        frame.nested -= 1
+
+
+def _index_bounds(frame: Frame, bounds: tuple[Expr, Expr, Expr]) -> tuple[Expr, Expr]:
+    start, stop, step = bounds
+    if isinstance(start, Const) and isinstance(stop, Const) and isinstance(step, Const):
+        last = range(start.value, stop.value, step.value)[-1] if stop.value > start.value else start.value  # type: ignore[arg-type]
+        return start, Const(last)
+    return start, frame.simplified(stop - 1)
+
+
+def _loop(
+    frame: Frame, node: ast.For | ast.With, header: Header, target: str | None, init_names: Sequence[str], body: Sequence[ast.stmt],
+    in_region: bool = False,
+) -> None:  # fmt: skip
+    session = frame.session
+    before = dict(frame.env)
+    yielded = _yield_statement(body) if init_names else None
+    if yielded is not None:
+        body = body[:-1]
+    live = frame.liveness.carried.get(node, frozenset()) - set(_target_names(yielded))
+    carried = _candidates(frame, [*init_names, *(n for n in before if n in live and n not in init_names)], node, header)
+    names_before = frozenset(session.builder.names.used)
+    errors_before = len(session.errors)
+    index = Var("", ScalarType(INDEX))
+    ops: list[Op] = []
+    params: list[Var] = []
+    ends: list[Expr] = []
+    with session.trial() as undo:
+        for _ in range(8):
+            undo()
+            frame.env = dict(before)
+            inits = [_narrow_init(frame, c, node) for c in carried]
+            index = session.builder.var(target or "block_idx", ScalarType(INDEX))
+            session.ranges[index] = _index_bounds(frame, header.bounds)
+            params = [session.builder.var(c.name, c.type) for c in carried]
+            if target is not None:
+                frame.env[target] = index
+            frame.env.update((c.name, p) for c, p in zip(carried, params))
+            frame.nested += 1
+            try:
+                with session.builder.block() as ops:
+                    _body(frame, node, header, index, body, in_region)
+                    if yielded is not None:
+                        _take_yield(frame, yielded, init_names)
+                    if len(session.errors) > errors_before:
+                        break
+                    again = [n for c, p in zip(carried, params) if (n := _next(frame, c, p, names_before, node)) is not None]
+                    if again == carried:
+                        ends = [_end(frame, c, node) for c in carried]
+                        session.builder.append(Op("yield", tuple(ends), loc=frame.loc(node)))
+            finally:
+                frame.nested -= 1
+            if again == carried:
+                break
+            carried = again
+    _check_fixed(frame, before, live, carried, node)
+    if len(session.errors) > errors_before:
+        carried = []
+    results = [session.builder.var(c.name, c.type) for c in carried]
+    if len(session.errors) == errors_before:
+        kind = "range" if header.kind == "parallel" and session.region is not None else header.kind
+        session.builder.append(
+            Op(
+                "for", (*header.bounds, *inits), tuple(results),
+                {"kind": "parallel" if kind == "spmd" else kind, "stages": header.stages},
+                (Block((index, *params), tuple(ops)),), frame.loc(node),
+            )  # fmt: skip
+        )
+    _after(frame, node, target, before, carried, results, body)
+    if yielded is not None and isinstance(yielded, ast.Assign) and results:
+        by_name = {c.name: r for c, r in zip(carried, results)}
+        values = tuple(by_name.get(n, before.get(n)) for n in init_names)
+        assign(frame, yielded.targets[0], values[0] if len(values) == 1 else values, yielded, yielded.value)
+
+
+def _body(frame: Frame, node: ast.AST, header: Header, index: Var, body: Sequence[ast.stmt], in_region: bool) -> None:
+    session = frame.session
+    if header.kind != "spmd":
+        run(frame, body)
+        return
+    session.spmd_indices.append(index)
+    try:
+        if in_region:
+            run(frame, body)
+        else:
+            region(frame, body, header.arguments["name_hint"], header.call)
+    finally:
+        session.spmd_indices.pop()
+
+
+# ------------------------------------------------------------------------------------------------------------ carried values
+
+
+def _candidates(frame: Frame, names: Sequence[str], node: ast.AST, header: Header) -> list[Carried]:
+    out = []
+    for name in names:
+        value = frame.env.get(name)
+        if is_number(value):
+            value = to_expr(value)
+        if not (is_tile(value) or is_runtime_scalar(value)):
+            continue
+        type = value.type if isinstance(value, Var) else ScalarType(dtype_of(value))
+        out.append(Carried(name, value, type))
+    return out
+
+
+def _narrow_init(frame: Frame, c: Carried, node: ast.AST) -> Expr:
+    """The first value, with the valid shape that every iteration can keep."""
+    if isinstance(c.type, TileType) and isinstance(c.init, Var) and c.init.type != c.type:
+        narrowed: Expr = frame.emit("set_validshape", (c.init, *c.type.valid), {}, node, c.name)
+        return narrowed
+    return c.init
+
+
+def _next(frame: Frame, c: Carried, param: Var, outside: frozenset[str], node: ast.AST) -> Carried | None:
+    """The carried value as the next attempt should have it; None if the body leaves it alone after all."""
+    end = frame.env.get(c.name)
+    if end is param:
+        return None
+    if isinstance(end, Poison):
+        raise frame.error("loop-carried", f"{c.name} has no value at the end of the loop: {end.reason}", node, end.remedy)
+    if is_number(end):
+        end = to_expr(end)
+    if isinstance(c.type, TileType) and is_tile(end):
+        return _next_tile(frame, c, end, outside, node)
+    if isinstance(c.type, ScalarType) and is_runtime_scalar(end) and dtype_of(end) == c.type.dtype:
+        return c
+    raise _type_change(frame, c, end, node)
+
+
+def _type_change(frame: Frame, c: Carried, end: Any, node: ast.AST) -> Exception:
+    was = "an integer" if c.type == ScalarType(INDEX) else describe(c.init)
+    now = "an integer" if is_runtime_scalar(end) and dtype_of(end) == INDEX else describe(end)
+    message = f"{c.name} is {was} before the loop and {now} after an iteration: a loop cannot change its type"
+    return frame.error("loop-carried", message, node, "give it its final type before the loop, or use another name in the loop")
+
+
+def _next_tile(frame: Frame, c: Carried, end: Var, outside: frozenset[str], node: ast.AST) -> Carried:
+    assert isinstance(c.type, TileType) and isinstance(end.type, TileType)
+    if end.type.shape != c.type.shape or end.type.dtype != c.type.dtype:
+        raise _type_change(frame, c, end, node)
+    session = frame.session
+    valid = []
+    for have, got in zip(c.type.valid, end.type.valid):
+        if at_most(have, got, session.ranges):
+            valid.append(have)
+            continue
+        got = substitute(got, {k: v for k, v in session.lets.items() if k.name not in outside})
+        inner = sorted(v.name for v in variables(got) if v.name not in outside)
+        if inner:
+            raise frame.error(
+                "loop-carried", f"the valid shape of {c.name} changes from one iteration to the next (it depends on {', '.join(inner)})",
+                node, "give the parts one valid shape, or pl.set_validshape before the loop",
+            )  # fmt: skip
+        valid.append(not_negative(apply("min", have, got), session.ranges))
+    return Carried(c.name, c.init, TileType(c.type.shape, c.type.dtype, (valid[0], valid[1])))
+
+
+def _end(frame: Frame, c: Carried, node: ast.AST) -> Expr:
+    """What an iteration hands to the next, of the carried type."""
+    end = frame.env[c.name]
+    if is_number(end):
+        return to_expr(end)
+    if isinstance(c.type, TileType) and end.type != c.type:
+        narrowed: Expr = frame.emit("set_validshape", (end, *c.type.valid), {}, node, c.name)
+        return narrowed
+    return end  # type: ignore[no-any-return]
+
+
+def _check_fixed(frame: Frame, before: dict[str, Any], live: frozenset[str], carried: list[Carried], node: ast.For | ast.With) -> None:
+    """Names that live through the loop but cannot be carried must stay what they are."""
+    names = {c.name for c in carried}
+    for name in sorted(live):
+        old, new = before.get(name), frame.env.get(name)
+        if name in names or old is None or old is new or isinstance(old, Poison) or isinstance(new, Poison):
+            continue
+        if is_tensor(old) or is_tensor(new):
+            raise frame.error("loop-carried", f"{name} names another tensor after the loop than before", node, "use two names")
+        if not isinstance(old, Expr) and not isinstance(new, Expr) and old == new:
+            continue
+        raise frame.error("loop-carried", f"{name} is {describe(old)} before the loop and {describe(new)} after an iteration", node, "use two names")
+
+
+def _after(
+    frame: Frame, node: ast.For | ast.With, target: str | None, before: dict[str, Any], carried: list[Carried], results: list[Var],
+    body: Sequence[ast.stmt],
+) -> None:  # fmt: skip
+    """Names behind the loop: carried values, what was there before, or nothing usable."""
+    env, line = frame.env, node.lineno
+    kept = {c.name for c in carried}
+    inside = assigned(body)
+    for name, value in env.items():
+        if name in kept or is_tensor(value) or before.get(name) is value or isinstance(value, Poison):
+            continue
+        if name in before and name not in inside:
+            env[name] = before[name]
+        else:
+            env[name] = Poison(
+                f"{name} is assigned only in the loop at line {line}, which may run zero times",
+                "assign it before the loop as well: then the loop carries it",
+            )
+    for name, value in before.items():
+        if name not in kept and name in env and isinstance(value, (int, float, str, Expr)) and name not in inside:
+            env[name] = value
+    if target is not None:
+        env[target] = Poison(f"{target} is the index of the loop at line {line}, which has ended", "compute it from the bounds")
+    env.update((c.name, r) for c, r in zip(carried, results))
+
+
+# --------------------------------------------------------------------------------------------------------- yield_ and spmd
+
+
+def _yield_statement(body: Sequence[ast.stmt]) -> ast.Assign | ast.Expr | None:
+    last = body[-1]
+    if isinstance(last, (ast.Assign, ast.Expr)) and isinstance(last.value, ast.Call):
+        func = last.value.func
+        name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+        if name == "yield_":
+            return last
+    return None
+
+
+def _target_names(statement: ast.Assign | ast.Expr | None) -> set[str]:
+    return assigned(statement.targets) if isinstance(statement, ast.Assign) else set()
+
+
+def _take_yield(frame: Frame, statement: ast.Assign | ast.Expr, names: Sequence[str]) -> None:
+    assert isinstance(statement.value, ast.Call)
+    call = statement.value
+    if len(call.args) != len(names):
+        raise frame.error("unpack", f"pl.yield_ of {len(call.args)} values in a loop with {len(names)} init_values", call)
+    values = [frame.expr(a, n) for a, n in zip(call.args, names)]
+    frame.env.update(zip(names, values))
+
+
+def _sole_at(frame: Frame, body: Sequence[ast.stmt]) -> bool:
+    """Whether the body of a `pl.spmd` is one `with pl.at`, which then is the region."""
+    real = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    if len(real) != 1 or not isinstance(real[0], ast.With) or not isinstance(real[0].items[0].context_expr, ast.Call):
+        return False
+    callee = frame.expr(real[0].items[0].context_expr.func)
+    return isinstance(callee, Intrinsic) and callee.name == "at"
+
+
+def _check_spmd(frame: Frame, call: ast.Call) -> None:
+    region_at = frame.session.region
+    if region_at is not None:
+        raise frame.error("nested-region", f"pl.spmd inside the region of line {region_at.line}", call, "regions run on one core and do not nest: use pl.range")
+
+
+def _spmd_loop(frame: Frame, node: ast.For, header: Header) -> None:
+    _check_spmd(frame, header.call)
+    if not isinstance(node.target, ast.Name):
+        raise frame.error("bad-target", "the index of a loop needs a plain name", node.target)
+    _loop(frame, node, header, node.target.id, [], node.body, _sole_at(frame, node.body))
+
+
+def spmd_block(frame: Frame, node: ast.With, call: ast.Call, arguments: dict[str, Any]) -> None:
+    """`with pl.spmd(n):`, whose index is pl.get_block_idx()."""
+    _check_spmd(frame, call)
+    count, count_node = arguments["core_num"]
+    stop = frame.integer(count, count_node, "the number of blocks")
+    header = Header("spmd", call, arguments, (Const(0), stop, Const(1)))
+    _loop(frame, node, header, None, [], node.body, _sole_at(frame, node.body))

@@ -1,0 +1,353 @@
+"""What each function of `pl` means: arguments in, operations out."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from pyto.frontends.python.calls import OPERATIONS, Arguments, operation
+from pyto.frontends.python.expressions import known, scalar_apply, tile_binary
+from pyto.frontends.python.frame import Frame
+from pyto.frontends.python.proofs import not_negative
+from pyto.frontends.python.subscripts import Axis, assemble_tile, load, read, slice_tile, store, window
+from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
+from pyto.ir.builder import is_scalar
+from pyto.ir.nodes import INDEX, BOOL, Const, Expr, Op, TensorType, TileType, Var, const
+from pyto.ir.ops import OPS
+from pyto.ir.scalar import apply
+from pyto.language.enums import AtomicType, TensorLayout
+
+_SCALAR_OPS = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "maximum": "max", "minimum": "min"}
+
+
+def _operands(frame: Frame, name: str, node: ast.Call, arguments: Arguments) -> list[Var]:
+    return [frame.tile(*_pair(arguments[p], node), f"{p} of pl.{name}") for p in OPS[name].params]
+
+
+def _pair(argument: tuple[Any, ast.AST | None], node: ast.AST) -> tuple[Any, ast.AST]:
+    return argument[0], argument[1] or node
+
+
+def _tile_operation(name: str) -> None:
+    def build(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+        return frame.emit(name, _operands(frame, name, node, arguments), {}, node, hint)
+
+    OPERATIONS[name] = build
+
+
+def _elementwise(name: str) -> None:
+    def build(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+        (a, at_a), (b, at_b) = _pair(arguments["lhs"], node), _pair(arguments["rhs"], node)
+        if is_tile(a) or is_tile(b):
+            return tile_binary(frame, name, a, b, node, hint, (at_a, at_b))
+        for value, where in ((a, at_a), (b, at_b)):
+            if is_tensor(value):
+                frame.tile(value, where, f"the operand of pl.{name}")
+        x, y = frame.scalar(a, at_a, f"lhs of pl.{name}"), frame.scalar(b, at_b, f"rhs of pl.{name}")
+        return scalar_apply(frame, _SCALAR_OPS[name], x, y, node)
+
+    OPERATIONS[name] = build
+
+
+for _op in OPS.values():
+    if _op.user and _op.name in _SCALAR_OPS:
+        _elementwise(_op.name)
+    elif _op.user:
+        _tile_operation(_op.name)
+
+
+def _scalar_extreme(name: str) -> None:
+    def build(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+        (a, at_a), (b, at_b) = arguments["lhs"], arguments["rhs"]
+        if is_tile(a) or is_tile(b):
+            raise frame.error("operand-kind", f"pl.{name} is for scalars", node, f"use pl.{name}imum")
+        x, y = frame.scalar(a, at_a, f"lhs of pl.{name}"), frame.scalar(b, at_b, f"rhs of pl.{name}")
+        return scalar_apply(frame, name, x, y, node)
+
+    OPERATIONS[name] = build
+
+
+_scalar_extreme("min")
+_scalar_extreme("max")
+
+
+@operation("cast")
+def _cast(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    value, at = arguments["input"]
+    target = frame.dtype(*_pair(arguments["target_type"], node), "target_type")
+    if is_number(value) or is_runtime_scalar(value):
+        return known(apply("cast", frame.scalar(value, at), dtype=target))
+    tile = frame.tile(value, at, "input of pl.cast")
+    mode, mode_node = arguments["mode"]
+    if not isinstance(mode, str):
+        raise frame.error("bad-argument", f"mode must be a string, got {describe(mode)}", mode_node or node, "mode='rint'")
+    if target == tile.dtype:
+        return tile
+    return frame.emit("cast", (tile,), {"target_type": target, "mode": mode}, node, hint)
+
+
+def _flag(frame: Frame, arguments: Arguments, name: str, node: ast.AST) -> bool:
+    value, at = arguments[name]
+    if isinstance(value, Expr) or not isinstance(value, (bool, int)):
+        raise frame.error("bad-argument", f"{name} must be True or False, got {describe(value)}", at or node)
+    return bool(value)
+
+
+@operation("matmul")
+def _matmul(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    lhs, rhs = _operands(frame, "matmul", node, arguments)
+    attrs: dict[str, Any] = {n: _flag(frame, arguments, n, node) for n in ("a_trans", "b_trans")}
+    out_dtype, at = arguments["out_dtype"]
+    if out_dtype is not None:
+        attrs["out_dtype"] = frame.dtype(out_dtype, at or node, "out_dtype")
+    result = frame.emit("matmul", (lhs, rhs), attrs, node, hint)
+    return result
+
+
+@operation("matmul_acc")
+def _matmul_acc(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    acc, lhs, rhs = _operands(frame, "matmul_acc", node, arguments)
+    return frame.emit("matmul_acc", (acc, lhs, rhs), {n: _flag(frame, arguments, n, node) for n in ("a_trans", "b_trans")}, node, hint)
+
+
+# ---------------------------------------------------------------------------------------------------------- making and shape
+
+
+def tile_shape(frame: Frame, value: Any, node: ast.AST) -> tuple[int, int]:
+    """A compile-time shape of one or two axes, as two."""
+    if not isinstance(value, (list, tuple)):
+        raise frame.error("operand-kind", f"a shape must be a list, got {describe(value)}", node, "write [rows, columns]")
+    sizes = [frame.static_int(v, node, "a tile shape", "dynamic-shape") for v in value]
+    if not 1 <= len(sizes) <= 2:
+        raise frame.error("not-2d", f"tiles have two axes, got {len(sizes)}", node, "write [rows, columns]")
+    if min(sizes) <= 0:
+        raise frame.error("bad-argument", f"sizes must be positive, got {sizes}", node)
+    return (1, sizes[0]) if len(sizes) == 1 else (sizes[0], sizes[1])
+
+
+@operation("create_tensor")
+def _create(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    shape, at = _pair(arguments["shape"], node)
+    dtype = frame.dtype(*_pair(arguments["dtype"], node), "dtype")
+    for name, plain in (("layout", (None, TensorLayout.ND)), ("init_value", (None,))):
+        value, where = arguments[name]
+        if value not in plain:
+            raise frame.error("unsupported", f"pl.create_tensor({name}={describe(value)}) is not supported yet", where or node)
+    session = frame.session
+    if dtype == INDEX or dtype == BOOL:
+        raise frame.error("op-dtype", f"a tensor cannot hold {dtype}", node)
+    if session.region is not None:
+        return frame.emit("empty", (), {"shape": tile_shape(frame, shape, at), "dtype": dtype}, node, hint)
+    if not isinstance(shape, (list, tuple)) or not shape:
+        raise frame.error("operand-kind", f"a shape must be a list, got {describe(shape)}", at, "write [rows, columns]")
+    extents = tuple(frame.simplified(frame.integer(v, at, "an extent")) for v in shape)
+    for extent in extents:
+        if isinstance(extent, Const) and extent.value <= 0:
+            raise frame.error("bad-argument", f"extents must be positive, got {extent.value}", at)
+    result = session.builder.var(hint or "create_tensor", TensorType(extents, dtype))
+    session.builder.append(Op("create_tensor", (), (result,), {}, loc=frame.loc(node)))
+    session.directions[result] = "workspace"
+    return result
+
+
+@operation("full")
+def _full(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    dtype = frame.dtype(*_pair(arguments["dtype"], node), "dtype")
+    value, at = _pair(arguments["value"], node)
+    expr = frame.as_dtype(value, dtype, at)
+    if dtype.kind != "f" and expr.dtype.kind == "f":  # type: ignore[attr-defined]
+        raise frame.error("dtype-mismatch", f"a float does not fit a tile of {dtype}", at)
+    return frame.emit("full", (expr,), {"shape": tile_shape(frame, *_pair(arguments["shape"], node)), "dtype": dtype}, node, hint)
+
+
+@operation("reshape")
+def _reshape(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    tile = frame.tile(*_pair(arguments["input"], node), "input of pl.reshape")
+    shape = tile_shape(frame, *_pair(arguments["shape"], node))
+    if shape == tile.type.shape:  # type: ignore[union-attr]
+        return tile
+    return frame.emit("reshape", (tile,), {"shape": shape}, node, hint)
+
+
+@operation("set_validshape")
+def _set_validshape(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    tile = frame.tile(*_pair(arguments["input"], node), "input of pl.set_validshape")
+    sizes = [frame.integer(*_pair(arguments[n], node), n) for n in ("valid_rows", "valid_cols")]
+    return _with_valid(frame, tile, sizes, node, hint)
+
+
+def _with_valid(frame: Frame, tile: Var, sizes: list[Expr], node: ast.AST, hint: str) -> Any:
+    assert isinstance(tile.type, TileType)
+    for size in sizes:
+        if isinstance(size, Const) and size.value < 0:
+            raise frame.error("bad-argument", f"a valid shape cannot be negative, got {size.value}", node)
+    limits = [not_negative(apply("min", const(have), size), frame.session.ranges) for have, size in zip(tile.type.shape, sizes)]
+    if tuple(limits) == tile.type.valid:
+        return tile
+    return frame.emit("set_validshape", (tile, *limits), {}, node, hint or tile.name)
+
+
+@operation("const")
+def _const(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    value, at = arguments["value"]
+    return known(apply("cast", frame.scalar(value, at), dtype=frame.dtype(*_pair(arguments["dtype"], node), "dtype")))
+
+
+# ------------------------------------------------------------------------------------------------------------ memory access
+
+
+def _window_shape(frame: Frame, base: Var, value: Any, node: ast.AST) -> list[int]:
+    rank = len(base.type.shape)  # type: ignore[union-attr]
+    if not isinstance(value, (list, tuple)):
+        raise frame.error("operand-kind", f"a shape must be a list, got {describe(value)}", node, "write [rows, columns]")
+    if len(value) != rank:
+        raise frame.error("rank-mismatch", f"{base.name} has {rank} axes, the shape has {len(value)}", node)
+    sizes = [frame.static_int(v, node, "a tile shape", "dynamic-shape") for v in value]
+    if min(sizes) <= 0:
+        raise frame.error("bad-argument", f"sizes must be positive, got {sizes}", node)
+    return sizes
+
+
+def _take(frame: Frame, node: ast.Call, base: tuple[Any, ast.AST], shape: Any, offset: Any, arguments: Arguments, hint: str) -> Any:
+    source, at = base
+    if not (is_tensor(source) or is_tile(source)):
+        raise frame.error("operand-kind", f"a tensor or a tile is needed, got {describe(source)}", at)
+    for name in ("drop_dims", "pad_value"):
+        value, where = arguments.get(name, (None, None))
+        if value is not None:
+            raise frame.error("unsupported", f"{name} is not supported yet", where or node)
+    sizes = _window_shape(frame, source, *shape)
+    axes = window(frame, source, *offset[:1], sizes, offset[1])
+    valid, valid_node = arguments["valid_shape"]
+    if is_tensor(source):
+        tile = load(frame, source, axes, node, hint)
+    else:
+        tile = slice_tile(frame, source, axes, node, hint)
+    if valid is None:
+        return tile
+    return _with_valid(frame, tile, _valid_sizes(frame, valid, axes, source, valid_node or node), node, hint)
+
+
+def _valid_sizes(frame: Frame, valid: Any, axes: list[Axis], base: Var, node: ast.AST) -> list[Expr]:
+    from pyto.frontends.python.subscripts import collapse
+
+    if not isinstance(valid, (list, tuple)) or len(valid) != len(axes):
+        raise frame.error("rank-mismatch", f"valid_shape must have {len(axes)} sizes, got {describe(valid)}", node)
+    _, rows, cols = collapse(frame, base, [a.size or 1 for a in axes], node)
+    return [const(1) if i is None else frame.integer(valid[i], node, "a valid size") for i in (rows, cols)]
+
+
+@operation("slice")
+def _slice(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    return _take(frame, node, _pair(arguments["input"], node), _pair(arguments["shape"], node), _pair(arguments["offset"], node), arguments, hint)
+
+
+@operation("load")
+def _load(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    tensor = frame.tensor(*_pair(arguments["tensor"], node), "tensor of pl.load"), node
+    return _take(frame, node, tensor, _pair(arguments["shapes"], node), _pair(arguments["offsets"], node), arguments, hint)
+
+
+def _atomic(frame: Frame, arguments: Arguments, node: ast.AST) -> str | None:
+    value, at = arguments["atomic"]
+    if value is None or isinstance(value, AtomicType):
+        return value.value if value is not None else None
+    raise frame.error("bad-argument", f"atomic must be a pl.AtomicType, got {describe(value)}", at or node, "atomic=pl.AtomicType.Add")
+
+
+def _store_at(frame: Frame, tensor: Var, tile: Var, offsets: tuple[Any, ast.AST], node: ast.Call, source: ast.AST, atomic: str | None) -> Var:
+    assert isinstance(tensor.type, TensorType) and isinstance(tile.type, TileType)
+    rank = len(tensor.type.shape)
+    rows, cols = tile.type.shape
+    if rank == 1 and rows != 1:
+        raise frame.error("shape-mismatch", f"a tile of {rows} rows does not fit {tensor.name}, which has one axis", source, "pl.reshape it to one row")
+    sizes = [1] * (rank - 2) + [rows, cols] if rank > 1 else [cols]
+    axes = window(frame, tensor, offsets[0], sizes, offsets[1])
+    store(frame, tensor, axes, tile, node, source, atomic)
+    return tensor
+
+
+@operation("store")
+def _store(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    tile, at = _pair(arguments["tile"], node)
+    tile = frame.tile(tile, at, "tile of pl.store")
+    tensor = frame.tensor(*_pair(arguments["output_tensor"], node), "output_tensor of pl.store")
+    return _store_at(frame, tensor, tile, _pair(arguments["offsets"], node), node, at, _atomic(frame, arguments, node))
+
+
+@operation("assemble")
+def _assemble(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    target, at = _pair(arguments["target"], node)
+    source, source_node = _pair(arguments["source"], node)
+    tile = frame.tile(source, source_node, "source of pl.assemble")
+    offsets = _pair(arguments["offset"], node)
+    atomic = _atomic(frame, arguments, node)
+    if is_tensor(target):
+        return _store_at(frame, target, tile, offsets, node, source_node, atomic)
+    target = frame.tile(target, at, "target of pl.assemble")
+    if atomic:
+        raise frame.error("bad-argument", "atomic is for tensors", node)
+    axes = window(frame, target, offsets[0], tile.type.shape, offsets[1])  # type: ignore[union-attr]
+    return assemble_tile(frame, target, axes, tile, node, hint or target.name)
+
+
+@operation("read")
+def _read(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    tensor, at = arguments["src"]
+    if is_tile(tensor):
+        raise frame.error("unsupported", "reading one element of a tile is not supported yet", node, "read it from a tensor")
+    tensor = frame.tensor(tensor, at, "src of pl.read")
+    value, where = arguments["offset"]
+    indices = value if isinstance(value, (list, tuple)) else [value]
+    offsets = [a.offset for a in window(frame, tensor, indices, [1] * len(indices), where)]
+    return read(frame, tensor, offsets, node, hint)
+
+
+@operation("dim")
+def _dim(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    value, at = arguments["tensor"]
+    if not (is_tensor(value) or is_tile(value)):
+        raise frame.error("operand-kind", f"tensor of pl.tensor.dim must be a tensor, got {describe(value)}", at)
+    axis = frame.static_int(*arguments["axis"], "axis")
+    shape = value.type.shape
+    if not -len(shape) <= axis < len(shape):
+        raise frame.error("out-of-bounds", f"{value.name} has {len(shape)} axes, there is no axis {axis}", arguments["axis"][1])
+    extent = shape[axis]
+    return extent.value if isinstance(extent, Const) else extent
+
+
+@operation("get_block_idx")
+def _get_block_idx(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    if not frame.session.spmd_indices:
+        raise frame.error("outside-spmd", "pl.get_block_idx() is the index of a pl.spmd, and there is none around it", node, "with pl.spmd(n):")
+    return frame.session.spmd_indices[-1]
+
+
+@operation("static_assert")
+def _static_assert(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    from pyto.frontends.python.expressions import decide
+
+    condition, at = arguments["condition"]
+    decided = decide(frame, condition, at)
+    if decided is None:
+        raise frame.error("not-constant", "the condition of pl.static_assert must be a compile-time value", at)
+    if not decided:
+        message = arguments["msg"][0]
+        raise frame.error("assertion", f"assertion failed: {message}" if message else "assertion failed", at)
+    return None
+
+
+def _misplaced(name: str, how: str) -> None:
+    def build(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+        raise frame.error("misplaced", f"pl.{name} is not a value", node, how)
+
+    OPERATIONS[name] = build
+
+
+for _name in ("range", "parallel", "pipeline", "unroll"):
+    _misplaced(_name, f"for i in pl.{_name}(...):")
+_misplaced("spmd", "for i in pl.spmd(n):")
+_misplaced("at", "with pl.at(level=pl.Level.CORE_GROUP):")
+_misplaced("yield_", "it ends the body of a loop with init_values")
+
+__all__ = ["is_scalar", "tile_shape"]

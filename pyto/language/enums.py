@@ -1,0 +1,57 @@
+"""Names that kernels pass as arguments."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Level(Enum):
+    """Where a `pl.at` block runs. pyto compiles blocks of one core group; the other levels are refused."""
+
+    AIV = "aiv"
+    AIC = "aic"
+    CORE_GROUP = "core_group"
+    CHIP_DIE = "chip_die"
+    CHIP = "chip"
+    HOST = "host"
+
+
+class AtomicType(Enum):
+    """How a store combines with what memory holds."""
+
+    None_ = None
+    Add = "add"
+
+
+class MemorySpace(Enum):
+    """Accepted for `target_memory`: pyto places tiles itself."""
+
+    DDR = "gm"
+    Vec = "ub"
+    Mat = "l1"
+    Left = "l0a"
+    Right = "l0b"
+    Acc = "l0c"
+
+
+class SplitMode(Enum):
+    """Accepted by `pl.split`: how a mixed region is shared by the two vector cores."""
+
+    NONE = "none"
+    UP_DOWN = "up_down"
+    LEFT_RIGHT = "left_right"
+
+
+class PadValue(Enum):
+    null = "null"
+    zero = "zero"
+    max = "max"
+    min = "min"
+
+
+class TensorLayout(Enum):
+    """Tensors are row-major (ND); the other layouts are refused."""
+
+    ND = "nd"
+    DN = "dn"
+    NZ = "nz"

@@ -1,0 +1,120 @@
+"""Every function of `pl`: those of the op table, the structural ones, and the names that are refused for now."""
+
+from __future__ import annotations
+
+from pyto.ir.ops import OPS
+from pyto.language.intrinsics import Intrinsic
+
+# Arguments beyond the operands. `tmp_tile` and `tmp` are scratch tiles of the original, never needed here;
+# `high_precision` and `fast` choose between variants there, all of which are accurate here.
+_SIGNATURES = {
+    "cast": "input, target_type, mode='rint'",
+    "matmul": "lhs, rhs, out_dtype=None, a_trans=False, b_trans=False",
+    "matmul_acc": "acc, lhs, rhs, a_trans=False, b_trans=False",
+    "div": "lhs, rhs, high_precision=False, fast=False",
+    "log": "input, high_precision=False",
+    "recip": "input, high_precision=False, fast=False",
+    "rsqrt": "input, high_precision=False, fast=False",
+    "row_expand_add": "lhs, rhs, tmp=None",
+    "row_sum": "input, tmp_tile=None",
+    "row_max": "input, tmp_tile=None",
+    "row_min": "input, tmp_tile=None",
+    "col_sum": "input, tmp_tile=None",
+}
+
+# name -> (signature, text). Scheduling arguments (deps, allow_early_resolve, ...) are hints and change no result.
+STRUCTURE = {
+    "range": ("*bounds, init_values=None", "Loop of a kernel: (stop), (start, stop) or (start, stop, step)."),
+    "parallel": ("*bounds, init_values=None", "Loop whose iterations are independent; outside regions they go to different cores."),
+    "pipeline": (
+        "*bounds, stage=2, init_values=None",
+        "Loop whose loads run `stage` - 1 iterations ahead; means the same as pl.range.",
+    ),
+    "unroll": ("*bounds", "Loop with compile-time bounds, written out iteration by iteration."),
+    "spmd": (
+        "core_num, *, sync_start=False, name_hint='', optimizations=None, deps=None, allow_early_resolve=False, predicate=None",
+        "`for i in pl.spmd(n)`: n independent regions, i from 0 to n - 1. `with pl.spmd(n)`: i is pl.get_block_idx().",
+    ),
+    "at": (
+        "level, role=None, *, optimizations=None, deps=None, no_dep_args=None, dumps=None, allow_early_resolve=False,"
+        " name_hint='', windowize=False",
+        "`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core.",
+    ),
+    "yield_": ("*values", "Ends the body of a loop with `init_values`: the values of the next iteration."),
+    "create_tensor": (
+        "shape, dtype, layout=None, manual_dep=False, init_value=None",
+        "Outside regions a workspace in device memory, inside a tile; the contents are undefined.",
+    ),
+    "full": ("shape, dtype, value", "A tile of one value."),
+    "load": (
+        "tensor, offsets, shapes, valid_shape=None, target_memory=None, clamp=False",
+        "A window of a tensor as a tile; past the end of the tensor the tile is not valid.",
+    ),
+    "store": (
+        "tile, offsets, output_tensor, shapes=None, *, atomic=None",
+        "Writes the valid part of a tile to a tensor at the offsets; returns the tensor.",
+    ),
+    "slice": (
+        "input, shape, offset, valid_shape=None, drop_dims=None, pad_value=None, clamp=False",
+        "A window of a tensor (loaded) or of a tile, as a tile.",
+    ),
+    "assemble": (
+        "target, source, offset, *, atomic=None",
+        "Writes a tile into a tensor (in place; returns it) or into a tile (returns the new tile).",
+    ),
+    "reshape": ("input, shape", "The same elements as a tile of another shape."),
+    "set_validshape": ("input, valid_rows, valid_cols", "The tile with a smaller valid shape."),
+    "read": ("src, offset", "One element of a tensor as a scalar."),
+    "dim": ("tensor, axis", "The size of an axis, as an integer."),
+    "min": ("lhs, rhs", "The smaller of two scalars."),
+    "max": ("lhs, rhs", "The larger of two scalars."),
+    "const": ("value, dtype", "A scalar of the given type."),
+    "get_block_idx": ("", "The index of the region in the innermost `pl.spmd`."),
+    "static_assert": ("condition, msg=''", "Refuses to compile where a compile-time condition does not hold."),
+}  # fmt: skip
+
+LATER = """
+transpose concat fillpad fillpad_expand cmp cmps sel sels gather gather_row gather_mask gather_compare gatherb scatter
+scatter_mask scatter_update sort32 mrgsort arange write while_ cond and_ ands or_ ors xor xors not_ shl shls shr shrs
+expands expand_clone row_expand col_expand row_expand_expdif col_expand_expdif row_argmax row_argmin col_argmax
+col_argmin row_prod col_prod fmod fmods rem rems sin cos part_add part_mul part_max part_min addc subc addsc subsc lrelu
+prelu reinterpret_view batch_matmul matmul_bias gemv gemv_acc gemv_bias mgather mscatter tri random submit spmd_submit
+manual_scope scope cluster split_aiv static_print print assert_ func_attr get_block_num get_subblock_idx create_l1 move
+extract paged_gather no_dep dump_tag
+""".split()
+NEVER = {
+    "matmul_mx": "the chip has no MX formats",
+    "matmul_mx_acc": "the chip has no MX formats",
+    "matmul_mx_bias": "the chip has no MX formats",
+    "tpush_to_aiv": "pyto places the hand-over between cube and vector cores itself",
+    "tpush_to_aic": "pyto places the hand-over between cube and vector cores itself",
+    "tpop_from_aic": "pyto places the hand-over between cube and vector cores itself",
+    "tpop_from_aiv": "pyto places the hand-over between cube and vector cores itself",
+    "tfree_to_aic": "pyto places the hand-over between cube and vector cores itself",
+    "tfree_to_aiv": "pyto places the hand-over between cube and vector cores itself",
+    "alloc": "pyto plans the memory itself",
+}
+
+
+def _table() -> dict[str, Intrinsic]:
+    out: dict[str, Intrinsic] = {}
+    for op in OPS.values():
+        if op.user:
+            out[op.name] = Intrinsic(op.name, _SIGNATURES.get(op.name, ", ".join(op.params)), op.doc)
+    for name, (signature, doc) in STRUCTURE.items():
+        out[name] = Intrinsic(name, signature, doc)
+    for name in LATER:
+        if name not in out:
+            out[name] = Intrinsic(name, "*args", "Not supported yet.", refused="it is not supported yet")
+    for name, why in NEVER.items():
+        out[name] = Intrinsic(name, "*args", f"Not supported: {why}.", refused=why)
+    return out
+
+
+INTRINSICS = _table()
+
+# Other spellings of the same functions: `pl.tensor.NAME` and `pl.tile.NAME` have every name of `pl`, and these.
+ALIASES = {
+    "adds": "add", "subs": "sub", "muls": "mul", "divs": "div", "maximums": "maximum", "minimums": "minimum",
+    "create": "create_tensor", "create_tile": "create_tensor", "ci": "arange",
+}  # fmt: skip
