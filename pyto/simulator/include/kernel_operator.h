@@ -16,6 +16,9 @@ constexpr int32_t g_coreType = AscendC::AIV;
 #endif
 
 #include "pyto_sim/data_copy.h"
+#include "pyto_sim/fixpipe.h"
+#include "pyto_sim/load_data.h"
+#include "pyto_sim/mmad.h"
 #include "pyto_sim/pipe_queue.h"
 #include "pyto_sim/sync.h"
 #include "pyto_sim/system.h"

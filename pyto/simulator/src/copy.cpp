@@ -103,7 +103,7 @@ void copyNd2Nz(MemId dstMem, void* dst, const void* src, const Nd2Nz& s) {
 
 void copyNz2Nd(void* dst, const void* src, const Nz2Nd& s) {
     Core& c = core();
-    beforeGmAccess(dst, extent(s.dstPitch, s.rowBytes, s.rows));
+    beforeGmStore(c, dst, extent(s.dstPitch, s.rowBytes, s.rows));
     for (uint32_t done = 0; done < s.rowBytes; done += kBlockBytes) {
         const uint32_t n = s.rowBytes - done < kBlockBytes ? s.rowBytes - done : kBlockBytes;
         storeRows(c, static_cast<uint8_t*>(dst) + done, s.dstPitch, static_cast<const uint8_t*>(src) + uint64_t(done / kBlockBytes) * s.blockStride,

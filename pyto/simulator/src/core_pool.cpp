@@ -76,7 +76,7 @@ void resetCore(Core& core) {
     std::memset(&core.vector, 0, sizeof core.vector);
     core.vector.mask[0] = core.vector.mask[1] = ~uint64_t(0);
     core.atomicLog->clear();
-    if (core.cubeState != nullptr) resetCubeState(*core.cubeState);
+    if (core.cubeState != nullptr) resetCubeState(*core.cubeState, core.launch->serial);
 }
 
 }  // namespace pyto_sim

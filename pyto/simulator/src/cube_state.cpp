@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #include "launch.h"
 
@@ -24,12 +25,12 @@ uint8_t* allocateHuge(size_t bytes) {
 
 uint32_t hashKey(const PackedKey& k) {
     uint64_t h = reinterpret_cast<uintptr_t>(k.src) * 0x9e3779b97f4a7c15ull;
-    h ^= (uint64_t(k.pitch) << 32 ^ uint64_t(k.rows) << 20 ^ k.bytes ^ uint64_t(k.form) << 40 ^ uint64_t(k.generation) << 8) * 0xff51afd7ed558ccdull;
+    h ^= (uint64_t(k.pitch) << 32 ^ uint64_t(k.rows) << 20 ^ k.bytes ^ uint64_t(k.form) << 40) * 0xff51afd7ed558ccdull;
     return uint32_t(h >> 32);
 }
 
 bool sameKey(const PackedKey& a, const PackedKey& b) {
-    return a.src == b.src && a.pitch == b.pitch && a.rows == b.rows && a.bytes == b.bytes && a.form == b.form && a.generation == b.generation;
+    return a.src == b.src && a.pitch == b.pitch && a.rows == b.rows && a.bytes == b.bytes && a.form == b.form;
 }
 
 }  // namespace
@@ -39,6 +40,10 @@ PackCache::PackCache() : slots_(), arena_(allocateHuge(kArena)) {}
 void PackCache::clear() {
     used_ = count_ = 0;
     ++epoch_;
+}
+
+void PackCache::reserve(uint32_t bytes, uint32_t count) {
+    if (used_ + bytes + count * 64 > kArena || count_ + count > kSlots / 2) clear();
 }
 
 uint8_t* PackCache::find(const PackedKey& key, uint32_t bytes, bool& fresh) {
@@ -51,10 +56,6 @@ uint8_t* PackCache::find(const PackedKey& key, uint32_t bytes, bool& fresh) {
             fresh = false;
             return arena_ + s.offset;
         }
-        if (used_ + bytes > kArena || count_ >= kSlots / 2) {
-            clear();
-            return find(key, bytes, fresh);
-        }
         s = {key, used_, epoch_};
         used_ += bytes;
         ++count_;
@@ -65,19 +66,28 @@ uint8_t* PackCache::find(const PackedKey& key, uint32_t bytes, bool& fresh) {
 
 CubeState* createCubeState() {
     CubeState* s = new CubeState();
-    s->scratch = allocateHuge(CubeState::kScratchBytes);
+    s->packedA = allocateHuge(CubeState::kPackedABytes + CubeState::kScratchBytes);
+    s->scratch = s->packedA + CubeState::kPackedABytes;
     return s;
 }
 
-void resetCubeState(CubeState& s) {
+void resetCubeState(CubeState& s, uint64_t launch) {
+    if (s.launch != launch) s.packed.clear();
+    s.launch = launch;
     s.viewCount = 0;
     s.lastView = 0;
-    for (uint32_t i = 0; i < kFractalsL0; ++i) s.a[i].kind = s.b[i].kind = Fractal::Real;
-    ++s.aGeneration;
+    for (LazyL0* l : {&s.a, &s.b}) {
+        std::memset(l->form, 0, sizeof l->form);
+        l->forms[0] = {FractalForm::Real, 16, kBlockBytes, 0};
+        l->formCount = 1;
+        l->lastForm = 0;
+        ++l->generation;
+    }
     std::memset(s.transposedC, 0, sizeof s.transposedC);
     std::memset(&s.image, 0, sizeof s.image);
     s.loadPadValue = 0;
     s.nextStream = nullptr;
+    s.lastPackedA.a = nullptr;
 }
 
 bool isConstantGm(const Core& core, const void* p, int64_t bytes) {
@@ -185,54 +195,66 @@ const L1View* findView(CubeState& s, uint32_t at) {
     return nullptr;
 }
 
-void settleFractal(uint8_t* l0, Fractal& f, uint32_t index) {
-    if (f.kind == Fractal::Real) return;
+int LazyL0::formOf(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch) {
+    auto same = [&](const FractalForm& f) { return f.kind == kind && f.rows == rows && f.rowBytes == rowBytes && f.pitch == pitch; };
+    if (same(forms[lastForm])) return lastForm;
+    for (int i = 1; i < formCount; ++i)
+        if (same(forms[i])) return lastForm = i;
+    if (formCount == kMaxForms) return -1;
+    forms[formCount] = {kind, uint8_t(rows), uint8_t(rowBytes), pitch};
+    return lastForm = formCount++;
+}
+
+LazyL0& lazyL0(Core& core, MemId mem) { return mem == MemId::L0a ? core.cubeState->a : core.cubeState->b; }
+
+void settleFractal(uint8_t* l0, LazyL0& lazy, uint32_t index) {
+    const FractalForm& f = lazy.forms[lazy.form[index]];
+    if (f.kind == FractalForm::Real) return;
+    const uint8_t* src = lazy.src[index];
     uint8_t* d = l0 + index * kFractalBytes;
     if (f.rows < 16 || f.rowBytes < kBlockBytes) std::memset(d, 0, kFractalBytes);
-    if (f.kind == Fractal::Rows) {
-        for (uint32_t r = 0; r < f.rows; ++r) std::memcpy(d + r * kBlockBytes, f.src + int64_t(r) * f.pitch, f.rowBytes);
+    if (f.kind == FractalForm::Rows) {
+        for (uint32_t r = 0; r < f.rows; ++r) std::memcpy(d + r * kBlockBytes, src + int64_t(r) * f.pitch, f.rowBytes);
     } else {
         const uint32_t columns = f.rowBytes / 2;
-        uint16_t* out = reinterpret_cast<uint16_t*>(d);
         for (uint32_t c = 0; c < columns; ++c) {
-            const uint8_t* line = f.src + int64_t(c) * f.pitch;
-            for (uint32_t r = 0; r < f.rows; ++r) std::memcpy(&out[r * 16 + c], line + r * 2, 2);
+            const uint8_t* line = src + int64_t(c) * f.pitch;
+            for (uint32_t r = 0; r < f.rows; ++r) std::memcpy(d + r * kBlockBytes + c * 2, line + r * 2, 2);
         }
     }
-    f.kind = Fractal::Real;
+    lazy.form[index] = 0;
 }
 
 void settleL0(Core& core, MemId mem, uint32_t first, uint32_t count) {
-    Fractal* list = mem == MemId::L0a ? core.cubeState->a : core.cubeState->b;
-    for (uint32_t i = first; i < first + count && i < kFractalsL0; ++i) settleFractal(core.mem[int(mem)], list[i], i);
+    LazyL0& lazy = lazyL0(core, mem);
+    for (uint32_t i = first; i < first + count && i < kFractalsL0; ++i) settleFractal(core.mem[int(mem)], lazy, i);
 }
 
 void overwriteL0(Core& core, MemId mem, uint32_t begin, uint32_t end) {
-    CubeState& s = *core.cubeState;
-    Fractal* list = mem == MemId::L0a ? s.a : s.b;
-    if (mem == MemId::L0a) ++s.aGeneration;
+    LazyL0& lazy = lazyL0(core, mem);
+    ++lazy.generation;
     for (uint32_t i = begin / kFractalBytes; i < kFractalsL0 && i * kFractalBytes < end; ++i) {
         const bool whole = begin <= i * kFractalBytes && (i + 1) * kFractalBytes <= end;
-        if (whole)
-            list[i].kind = Fractal::Real;
-        else
-            settleFractal(core.mem[int(mem)], list[i], i);
+        if (!whole) settleFractal(core.mem[int(mem)], lazy, i);
+        lazy.form[i] = 0;
     }
 }
 
+void flipTile(Core& core, uint32_t t) {
+    bool& flag = core.cubeState->transposedC[t];
+    flag = !flag;
+    uint32_t* tile = reinterpret_cast<uint32_t*>(core.mem[int(MemId::L0c)] + t * 1024);
+    for (int i = 0; i < 16; ++i)
+        for (int j = i + 1; j < 16; ++j) {
+            const uint32_t x = tile[i * 16 + j];
+            tile[i * 16 + j] = tile[j * 16 + i];
+            tile[j * 16 + i] = x;
+        }
+}
+
 void settleL0C(Core& core, uint32_t first, uint32_t count) {
-    bool* flags = core.cubeState->transposedC;
-    for (uint32_t t = first; t < first + count && t < kTilesL0C; ++t) {
-        if (!flags[t]) continue;
-        flags[t] = false;
-        uint32_t* tile = reinterpret_cast<uint32_t*>(core.mem[int(MemId::L0c)] + t * 1024);
-        for (int i = 0; i < 16; ++i)
-            for (int j = i + 1; j < 16; ++j) {
-                const uint32_t x = tile[i * 16 + j];
-                tile[i * 16 + j] = tile[j * 16 + i];
-                tile[j * 16 + i] = x;
-            }
-    }
+    for (uint32_t t = first; t < first + count && t < kTilesL0C; ++t)
+        if (core.cubeState->transposedC[t]) flipTile(core, t);
 }
 
 }  // namespace pyto_sim

@@ -28,14 +28,26 @@ struct L1View {
     bool dense;            // every byte of the hull
 };
 
-// What an L0 fractal (16 rows of 32 bytes) would contain.
-struct Fractal {
+// What a fractal of L0 (16 rows of 32 bytes) would contain, apart from where: many fractals share a form.
+struct FractalForm {
     enum Kind : uint8_t { Real, Rows, Columns };
-    const uint8_t* src;    // of its element (0, 0)
-    int32_t pitch;         // Rows: bytes from row to row. Columns: bytes from source row (= column here) to source row
+    Kind kind;
     uint8_t rows;          // rows that exist, at most 16; the others, and bytes past rowBytes, are zero
     uint8_t rowBytes;      // bytes of a row that exist, at most 32
-    Kind kind;
+    int64_t pitch;         // Rows: bytes from row to row. Columns (16-bit): from source row (a column here) to source row
+};
+
+// One L0 memory: for each fractal the address of its element (0, 0) in GM and its form; form 0 is "the bytes are here".
+struct LazyL0 {
+    static constexpr int kMaxForms = 255;
+    const uint8_t* src[kFractalsL0];
+    uint8_t form[kFractalsL0];
+    FractalForm forms[kMaxForms];
+    int formCount;         // including form 0
+    int lastForm;
+    uint32_t generation;   // of the bytes and descriptions
+
+    int formOf(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch);  // -1: the table is full
 };
 
 struct PackedKey {
@@ -43,14 +55,16 @@ struct PackedKey {
     int64_t pitch;
     uint32_t rows, bytes;
     uint32_t form;         // how it is packed, which element type
-    uint32_t generation;   // of L0A for packed copies of real bytes, 0 for GM
 };
 
+// Packed copies of pieces of constant GM; empty when a launch begins.
 class PackCache {
 public:
     PackCache();
     // The packed bytes of `key`; `fresh` tells that they still have to be written.
     uint8_t* find(const PackedKey& key, uint32_t bytes, bool& fresh);
+    // After this, finds of up to `bytes` in `count` pieces leave each other's results alone.
+    void reserve(uint32_t bytes, uint32_t count);
     void clear();
 
 private:
@@ -68,12 +82,11 @@ private:
 
 struct CubeState {
     static constexpr int kMaxViews = 64;
+    uint64_t launch;               // that the packed pieces belong to
     L1View views[kMaxViews];
     int viewCount;
     int lastView;
-    Fractal a[kFractalsL0];
-    Fractal b[kFractalsL0];
-    uint32_t aGeneration;
+    LazyL0 a, b;
     bool transposedC[kTilesL0C];   // a 16x16 tile of L0C kept column by column
     uint16_t padRegister;
     struct {
@@ -83,12 +96,19 @@ struct CubeState {
     uint64_t loadPadValue;
     const uint8_t* nextStream;     // start of rows that a coming Mmad will probably read: prefetched ahead
     PackCache packed;
-    uint8_t* scratch;              // kScratchBytes, 64-byte aligned
-    static constexpr uint32_t kScratchBytes = 1u << 20;
+    struct {
+        uint32_t generation;
+        const void* a;
+        uint32_t m, k, form;
+    } lastPackedA;                 // what packedA holds: an A operand from L0A
+    uint8_t* packedA;              // kPackedABytes
+    uint8_t* scratch;              // kScratchBytes; both 64-byte aligned
+    static constexpr uint32_t kPackedABytes = 1u << 20;
+    static constexpr uint32_t kScratchBytes = 2u << 20;
 };
 
 CubeState* createCubeState();
-void resetCubeState(CubeState& state);
+void resetCubeState(CubeState& state, uint64_t launch);
 
 bool isConstantGm(const Core& core, const void* p, int64_t bytes);
 
@@ -100,11 +120,13 @@ const L1View* findView(CubeState& state, uint32_t at);
 void copyFractalRows(uint8_t* dst, const Nd2Nz& shape, const uint8_t* src);
 
 // L0
-void settleFractal(uint8_t* l0, Fractal& fractal, uint32_t index);
+LazyL0& lazyL0(Core& core, MemId mem);
+void settleFractal(uint8_t* l0, LazyL0& lazy, uint32_t index);
 void settleL0(Core& core, MemId mem, uint32_t firstFractal, uint32_t count);
 void overwriteL0(Core& core, MemId mem, uint32_t begin, uint32_t end);
 
-// Makes the 16x16 tiles of L0C hold rows again.
+// Turns a 16x16 tile of L0C from rows to columns or back; makes tiles hold rows again.
+void flipTile(Core& core, uint32_t tile);
 void settleL0C(Core& core, uint32_t firstTile, uint32_t count);
 
 }  // namespace pyto_sim

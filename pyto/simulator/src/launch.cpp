@@ -148,13 +148,13 @@ bool Worker::startBlock() {
     auto add = [&](bool cube, int sub) {
         Fiber* f = pool.take(cube);
         Core& c = f->core;
+        c.launch = launch;
         resetCore(c);
         c.block = block;
         c.blocks = launch->blocks;
         c.subBlock = sub;
         c.ratio = cube ? 1 : std::max(1, launch->vectors);
         c.mayWait = launch->mayWait;
-        c.launch = launch;
         c.kernelName = launch->kernel->name;
         c.pendingAtomics = &g->pendingAtomics;
         f->entry = cube ? launch->kernel->cubeEntry : launch->kernel->vectorEntry;
@@ -385,7 +385,9 @@ int launch(const KernelInfo& kernel, int64_t blocks, const GmArg* ranges, int ra
     std::lock_guard<std::mutex> hold(*oneAtATime);
     if (blocks == 0) return 0;
     if (blocks < 0 || blocks > kMaxBlocks) return refuse(kernel.name, std::to_string(blocks) + " blocks; 1 to 65535 are possible");
+    static uint64_t launches = 0;
     LaunchState state;
+    state.serial = ++launches;
     state.kernel = &kernel;
     state.call = call;
     state.arguments = arguments;

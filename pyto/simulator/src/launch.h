@@ -37,6 +37,7 @@ struct LaunchState {
     int vectors;  // vector cores a block
     bool mayWait;
     std::vector<GmRange> ranges;
+    uint64_t serial;  // of this launch in the process
 
     std::atomic<int> nextBlock{0};
     std::atomic<bool> failed{false};

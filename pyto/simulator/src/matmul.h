@@ -1,8 +1,8 @@
-// Matrix multiplication of L0 operands.
+// Matrix multiplication of L0 operands: kernels for the instruction sets, chosen in mmad.cpp.
 #pragma once
 #include <cstdint>
 
-#include "pyto_sim/core.h"
+#include "operand.h"
 
 namespace pyto_sim {
 
@@ -13,5 +13,41 @@ public:
     ThreadTiles();
     ~ThreadTiles();
 };
+void needTiles();
+
+// Tiles of 16 rows of 64 bytes along k: tile t at base + t * step, its rows pitch apart; the last one, if tail is not
+// null, there with rows 64 bytes apart.
+struct TileRow {
+    const uint8_t* base;
+    int64_t pitch;
+    uint32_t step;
+    const uint8_t* tail;
+};
+
+// c[i * cRowStep + j * cColumnStep] (1 KB tiles) += rows[i] * pairs[j] over kTiles, 64 bytes of k each.
+// pairs[j] points to kTiles pair tiles.
+struct TileJob {
+    const TileRow* rows;
+    const uint8_t* const* pairs;
+    uint32_t rowCount, pairCount, kTiles;
+    uint8_t* c;
+    uint32_t cRowStep, cPairStep;  // bytes
+    bool zero;
+    bool integer;
+    const uint8_t* next;           // rows that will probably be read next, with the pitch of the last ones; or null
+};
+void multiplyTiles(const TileJob& job);
+
+// c (16 x 16, row-major) += rows (16 x k, rowPitch floats apart) * panel (k x 16).
+struct PanelJob {
+    const float* rows;
+    uint32_t rowPitch;
+    const float* panel;
+    uint32_t k;
+    float* c;
+    bool zero;
+};
+void multiplyPanel(const PanelJob& job);
+void multiplyPanelInt(const int32_t* rows, uint32_t rowPitch, const int32_t* panel, uint32_t k, int32_t* c, bool zero);
 
 }  // namespace pyto_sim

@@ -1,0 +1,292 @@
+// Fractals from L1 (or GM) into L0: as descriptions where L1 holds a description, as bytes otherwise.
+#include "pyto_sim/load_functions.h"
+
+#include <cstring>
+
+#include "cube_state.h"
+
+namespace pyto_sim {
+
+namespace {
+
+uint32_t offsetIn(const Core& core, MemId mem, const void* p) { return uint32_t(static_cast<const uint8_t*>(p) - core.mem[int(mem)]); }
+
+void transpose16(uint8_t* dst, const uint8_t* src) {
+    const uint16_t* s = reinterpret_cast<const uint16_t*>(src);
+    uint16_t* d = reinterpret_cast<uint16_t*>(dst);
+    for (int r = 0; r < 16; ++r)
+        for (int c = 0; c < 16; ++c) d[c * 16 + r] = s[r * 16 + c];
+}
+
+void copyFractal(Core& core, uint8_t* l0, LazyL0& lazy, uint32_t index, uint32_t at, bool transpose) {
+    if (core.cubeState->viewCount > 0) settleL1(core, at, at + kFractalBytes);
+    const uint8_t* s = core.mem[int(MemId::L1)] + at;
+    uint8_t* d = l0 + index * kFractalBytes;
+    if (transpose)
+        transpose16(d, s);
+    else
+        std::memcpy(d, s, kFractalBytes);
+    lazy.form[index] = 0;
+}
+
+// Where a fractal lies in the rows that a view stands for.
+struct Place {
+    uint32_t block;  // column block
+    uint32_t row;
+};
+
+// Describes one fractal of a view; false when the form table is full.
+bool describe(LazyL0& lazy, uint32_t index, const L1View& v, Place at, bool transpose) {
+    const uint32_t rows = at.row >= v.rows ? 0 : (v.rows - at.row < 16 ? v.rows - at.row : 16);
+    const uint32_t done = at.block * kBlockBytes;
+    const uint32_t bytes = done >= v.rowBytes ? 0 : (v.rowBytes - done < kBlockBytes ? v.rowBytes - done : kBlockBytes);
+    // Transposed, the rows of the view become columns of the fractal.
+    const int form = transpose ? lazy.formOf(FractalForm::Columns, bytes / 2, rows * 2, v.pitch) : lazy.formOf(FractalForm::Rows, rows, bytes, v.pitch);
+    if (form < 0) return false;
+    lazy.src[index] = v.src + int64_t(at.row) * v.pitch + done;
+    lazy.form[index] = uint8_t(form);
+    return true;
+}
+
+}  // namespace
+
+void loadFractals(MemId dstMem, void* dst, const void* srcL1, const FractalMove& move) {
+    Core& core = pyto_sim::core();
+    CubeState& state = *core.cubeState;
+    LazyL0& lazy = lazyL0(core, dstMem);
+    ++lazy.generation;
+    uint8_t* l0 = core.mem[int(dstMem)];
+    uint32_t index = offsetIn(core, dstMem, dst) / kFractalBytes;
+    const uint32_t indexStep = move.dstStep / kFractalBytes;
+    const uint32_t first = offsetIn(core, MemId::L1, srcL1);
+    const int64_t rowStep = move.srcStep / int64_t(kBlockBytes);
+    for (uint32_t i = 0; i < move.count;) {
+        const uint32_t at = uint32_t(int64_t(first) + int64_t(i) * move.srcStep);
+        const L1View* v = state.viewCount > 0 ? findView(state, at) : nullptr;
+        const uint32_t blockRows = v == nullptr ? 0 : v->blockStride / kBlockBytes;
+        if (v == nullptr || (at - v->begin) % kBlockBytes != 0) {
+            copyFractal(core, l0, lazy, index, at, move.transpose);
+            ++i;
+            index += indexStep;
+            continue;
+        }
+        const uint32_t rel = at - v->begin;
+        Place place = {rel / v->blockStride, rel % v->blockStride / kBlockBytes};
+        // As many as stay in this view, column block after column block.
+        while (i < move.count && place.row + 16 <= blockRows && place.block * kBlockBytes < v->rowBytes) {
+            uint32_t n = 1;
+            const bool inner = rowStep >= 16 && !move.transpose && place.row + 16 <= v->rows && (place.block + 1) * kBlockBytes <= v->rowBytes;
+            const int form = inner ? lazy.formOf(FractalForm::Rows, 16, kBlockBytes, v->pitch) : -1;
+            if (form > 0) {
+                n = (v->rows - place.row - 16) / uint32_t(rowStep) + 1;
+                if (n > move.count - i) n = move.count - i;
+                const uint8_t* src = v->src + int64_t(place.row) * v->pitch + place.block * kBlockBytes;
+                const int64_t step = rowStep * v->pitch;
+                if (indexStep == 1) {
+                    for (uint32_t j = 0; j < n; ++j) lazy.src[index + j] = src + int64_t(j) * step;
+                    std::memset(lazy.form + index, form, n);
+                } else {
+                    for (uint32_t j = 0; j < n; ++j) {
+                        lazy.src[index + j * indexStep] = src + int64_t(j) * step;
+                        lazy.form[index + j * indexStep] = uint8_t(form);
+                    }
+                }
+            } else if (!describe(lazy, index, *v, place, move.transpose)) {
+                break;
+            }
+            i += n;
+            index += n * indexStep;
+            int64_t row = int64_t(place.row) + int64_t(n) * rowStep;
+            if (row < 0) break;
+            while (row >= int64_t(blockRows)) {
+                row -= blockRows;
+                ++place.block;
+            }
+            place.row = uint32_t(row);
+        }
+        if (i < move.count) {
+            // Left the view, met its edge, or the form table is full: this one as bytes, then look again.
+            const uint32_t now = uint32_t(int64_t(first) + int64_t(i) * move.srcStep);
+            const L1View* again = state.viewCount > 0 ? findView(state, now) : nullptr;
+            const bool usable = again != nullptr && (now - again->begin) % kBlockBytes == 0 && lazy.formCount < LazyL0::kMaxForms &&
+                                (now - again->begin) % again->blockStride / kBlockBytes + 16 <= again->blockStride / kBlockBytes &&
+                                (now - again->begin) / again->blockStride * kBlockBytes < again->rowBytes;
+            if (usable) continue;
+            copyFractal(core, l0, lazy, index, now, move.transpose);
+            ++i;
+            index += indexStep;
+        }
+    }
+}
+
+void loadFractalsGm(MemId dstMem, void* dst, const void* src, const FractalMove& move) {
+    Core& core = pyto_sim::core();
+    const uint32_t begin = offsetIn(core, dstMem, dst);
+    for (uint32_t i = 0; i < move.count; ++i) {
+        const uint8_t* s = static_cast<const uint8_t*>(src) + int64_t(i) * move.srcStep;
+        const uint32_t at = begin + i * move.dstStep;
+        beforeGmAccess(s, kFractalBytes);
+        if (dstMem == MemId::L1)
+            overwriteL1(core, at, at + kFractalBytes, true);
+        else
+            overwriteL0(core, dstMem, at, at + kFractalBytes);
+        std::memcpy(core.mem[int(dstMem)] + at, s, kFractalBytes);
+    }
+}
+
+namespace {
+
+// Squares of 8-bit elements: 32x32 from two fractals below each other. Of 32-bit elements: 16x16 from two side by side.
+void transposeSquare(uint8_t* first, uint8_t* second, const uint8_t* src, uint32_t elementBytes) {
+    if (elementBytes == 2) return transpose16(first, src);
+    uint8_t* out[2] = {first, second};
+    if (elementBytes == 1) {
+        for (int r = 0; r < 32; ++r)
+            for (int c = 0; c < 32; ++c) out[c / 16][(c % 16) * 32 + r] = src[r * 32 + c];
+        return;
+    }
+    for (int r = 0; r < 16; ++r)
+        for (int c = 0; c < 16; ++c) std::memcpy(out[r / 8] + (c * 8 + r % 8) * 4, src + (c / 8) * 512 + (r * 8 + c % 8) * 4, 4);
+}
+
+}  // namespace
+
+void loadSquares(MemId dstMem, void* dst, const void* srcL1, const SquareMove& move) {
+    if (move.elementBytes == 2) return loadFractals(dstMem, dst, srcL1, {move.count, move.srcStep, move.dstStep, true});
+    Core& core = pyto_sim::core();
+    const uint32_t begin = offsetIn(core, dstMem, dst), first = offsetIn(core, MemId::L1, srcL1);
+    uint8_t* l0 = core.mem[int(dstMem)];
+    const uint8_t* l1 = core.mem[int(MemId::L1)];
+    for (uint32_t i = 0; i < move.count; ++i) {
+        const uint32_t from = uint32_t(int64_t(first) + int64_t(i) * move.srcStep);
+        const uint32_t to = begin + i * move.dstStep;
+        settleL1(core, from, from + 2 * kFractalBytes);
+        overwriteL0(core, dstMem, to, to + kFractalBytes);
+        overwriteL0(core, dstMem, to + move.fractalStep, to + move.fractalStep + kFractalBytes);
+        transposeSquare(l0 + to, l0 + to + move.fractalStep, l1 + from, move.elementBytes);
+    }
+}
+
+void setImage(uint32_t height, uint32_t width, const uint8_t pad[4]) {
+    auto& image = core().cubeState->image;
+    image.height = uint16_t(height);
+    image.width = uint16_t(width);
+    std::memcpy(image.pad, pad, 4);
+}
+
+void getImage(uint32_t& height, uint32_t& width, uint8_t pad[4]) {
+    const auto& image = core().cubeState->image;
+    height = image.height;
+    width = image.width;
+    std::memcpy(pad, image.pad, 4);
+}
+
+void setLoadPadding(uint64_t value) { core().cubeState->loadPadValue = value; }
+uint64_t getLoadPadding() { return core().cubeState->loadPadValue; }
+
+namespace {
+
+uint32_t roundUp(uint32_t x, uint32_t to) { return (x + to - 1) / to * to; }
+
+// Rows and columns of fractals that the cut-out matrix fills, as it stands in L0: [rows][columns] of 16 x C0.
+struct L0Shape {
+    uint32_t rowBlocks, columnBlocks;
+};
+
+L0Shape shapeOf(MemId mem, const ImageMove& m) {
+    const uint32_t c0 = kBlockBytes / m.elementBytes;
+    if (mem == MemId::L0a && !m.transpose) return {roundUp(m.mCount, 16) / 16, roundUp(m.kCount, c0) / c0};
+    // Transposed: rows are the columns of the image, in steps of 16; columns its positions.
+    return {roundUp(m.kCount, 16) / 16, roundUp(m.mCount, 16) / c0};
+}
+
+void copyElement(uint8_t* out, const uint8_t* l1, const ImageMove& m, uint32_t position, uint32_t column) {
+    const uint32_t c0 = kBlockBytes / m.elementBytes;
+    const uint32_t outWidth = (m.width + m.padLeft + m.padRight - ((m.filterW - 1) * m.dilationW + 1)) / m.strideW + 1;
+    const uint32_t window = column / c0, c = column % c0;
+    const uint32_t c1 = window / (m.filterH * m.filterW), tap = window % (m.filterH * m.filterW);
+    const int64_t y = int64_t(position / outWidth) * m.strideH - m.padTop + int64_t(tap / m.filterW) * m.dilationH;
+    const int64_t x = int64_t(position % outWidth) * m.strideW - m.padLeft + int64_t(tap % m.filterW) * m.dilationW;
+    const bool inside = y >= 0 && x >= 0 && y < int64_t(m.height) && x < int64_t(m.width);
+    if (!inside)
+        std::memcpy(out, &m.padValue, m.elementBytes);
+    else
+        std::memcpy(out, l1 + ((uint64_t(c1) * m.height + uint64_t(y)) * m.width + uint64_t(x)) * kBlockBytes + c * m.elementBytes, m.elementBytes);
+}
+
+}  // namespace
+
+uint64_t imageMoveBytes(MemId dstMem, const ImageMove& move) {
+    const L0Shape s = shapeOf(dstMem, move);
+    return uint64_t(s.rowBlocks) * s.columnBlocks * kFractalBytes;
+}
+
+void loadImage(MemId dstMem, void* dst, const void* srcL1, const ImageMove& m, Loc loc) {
+    if (m.strideW == 0 || m.strideH == 0 || m.filterW == 0 || m.filterH == 0 || m.dilationW == 0 || m.dilationH == 0)
+        fail(loc, "LoadData(LoadData3DParamsV2): stride, filter and dilation must not be 0");
+    Core& core = pyto_sim::core();
+    const uint32_t c0 = kBlockBytes / m.elementBytes;
+    const L0Shape s = shapeOf(dstMem, m);
+    const uint32_t begin = offsetIn(core, dstMem, dst);
+    const bool plain = m.filterW == 1 && m.filterH == 1 && m.strideW == 1 && m.strideH == 1 && m.padLeft + m.padRight + m.padTop + m.padBottom == 0;
+    if (plain && m.kStart % c0 == 0 && (!m.transpose || m.elementBytes == 2)) {
+        // A plain matrix: fractals of L1 as they are, or each transposed.
+        const uint32_t blockBytes = m.height * m.width * kBlockBytes;
+        const uint8_t* src = static_cast<const uint8_t*>(srcL1) + uint64_t(m.kStart / c0) * blockBytes + uint64_t(m.mStart) * kBlockBytes;
+        const uint32_t mBlocks = roundUp(m.mCount, 16) / 16, kBlocks = roundUp(m.kCount, c0) / c0;
+        const uint32_t l1Left = kMemBytes[int(MemId::L1)] - offsetIn(core, MemId::L1, src);
+        if (uint64_t(kBlocks - 1) * blockBytes + uint64_t(mBlocks) * kFractalBytes <= l1Left) {
+            uint8_t* out = static_cast<uint8_t*>(dst);
+            if (!m.transpose) {
+                for (uint32_t i = 0; i < mBlocks; ++i)
+                    loadFractals(dstMem, out + uint64_t(i) * kBlocks * kFractalBytes, src + i * kFractalBytes, {kBlocks, int64_t(blockBytes), kFractalBytes, false});
+            } else if (dstMem == MemId::L0b) {
+                for (uint32_t i = 0; i < mBlocks; ++i)
+                    loadFractals(dstMem, out + uint64_t(i) * kBlocks * kFractalBytes, src + i * kFractalBytes, {kBlocks, int64_t(blockBytes), kFractalBytes, true});
+            } else {
+                for (uint32_t j = 0; j < kBlocks; ++j)
+                    loadFractals(dstMem, out + uint64_t(j) * mBlocks * kFractalBytes, src + uint64_t(j) * blockBytes, {mBlocks, kFractalBytes, kFractalBytes, true});
+            }
+            return;
+        }
+    }
+    const uint32_t l1Begin = offsetIn(core, MemId::L1, srcL1);
+    settleL1(core, l1Begin, l1Begin + uint32_t(roundUp(m.channels, c0) / c0 * m.height * m.width * kBlockBytes));
+    overwriteL0(core, dstMem, begin, begin + s.rowBlocks * s.columnBlocks * kFractalBytes);
+    uint8_t* out = core.mem[int(dstMem)] + begin;
+    const uint8_t* l1 = static_cast<const uint8_t*>(srcL1);
+    std::memset(out, 0, uint64_t(s.rowBlocks) * s.columnBlocks * kFractalBytes);
+    const uint32_t e = m.elementBytes;
+    for (uint32_t i = 0; i < m.mCount; ++i)
+        for (uint32_t j = 0; j < m.kCount; ++j) {
+            uint64_t fractal;
+            uint32_t inside;
+            if (!m.transpose) {  // [m16][k C0][16][C0]
+                fractal = uint64_t(i / 16) * s.columnBlocks + j / c0;
+                inside = (i % 16) * c0 + j % c0;
+            } else if (dstMem == MemId::L0a) {  // [k16][m C0][16 k][C0 m]
+                fractal = uint64_t(j / 16) * s.columnBlocks + i / c0;
+                inside = (j % 16) * c0 + i % c0;
+            } else {  // [m C0][k16][16 k][C0 m]
+                fractal = uint64_t(i / c0) * s.rowBlocks + j / 16;
+                inside = (j % 16) * c0 + i % c0;
+            }
+            copyElement(out + fractal * kFractalBytes + inside * e, l1, m, m.mStart + i, m.kStart + j);
+        }
+}
+
+void fillLocal(MemId mem, void* dst, uint64_t value, uint32_t elementBytes, uint32_t blockBytes, uint32_t blocks, uint32_t repeats, uint32_t gapBytes) {
+    Core& core = pyto_sim::core();
+    const uint32_t row = blocks * blockBytes;
+    for (uint32_t r = 0; r < repeats; ++r) {
+        const uint32_t at = offsetIn(core, mem, dst) + r * (row + gapBytes);
+        if (mem == MemId::L1)
+            overwriteL1(core, at, at + row, true);
+        else
+            overwriteL0(core, mem, at, at + row);
+        uint8_t* d = core.mem[int(mem)] + at;
+        for (uint32_t i = 0; i < row; i += elementBytes) std::memcpy(d + i, &value, elementBytes);
+    }
+}
+
+}  // namespace pyto_sim

@@ -1,0 +1,23 @@
+// Strips rearranged for the multiplication kernels. All zero-fill what does not exist.
+#pragma once
+#include <cstdint>
+
+#include "operand.h"
+
+namespace pyto_sim {
+
+// 16 x 16 words of 4 bytes, transposed.
+void transposeTile(uint8_t* out, const uint8_t* in);
+
+// Row tiles: kTiles tiles of 16 rows of 64 bytes.
+void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstTile, uint32_t kTiles, uint32_t elementBytes);
+// Pair tiles: line i of a tile holds, for each of the 16 rows of the strip, the 4 bytes [4 i, 4 i + 4) of its 64.
+void packPairTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t kTiles, uint32_t elementBytes);
+
+// Float (or int32 for 8-bit integers) panels: out[e * 16 + row], and rows: out[row * pitch + e].
+void packPanel(float* out, const Strip& s, uint32_t k, DataType type);
+void packRows(float* out, uint32_t pitch, const Strip& s, uint32_t k, DataType type);
+void packPanelInt(int32_t* out, const Strip& s, uint32_t k);
+void packRowsInt(int32_t* out, uint32_t pitch, const Strip& s, uint32_t k);
+
+}  // namespace pyto_sim
