@@ -139,6 +139,7 @@ void waitFor(const WaitPoint& point) {
 void LaunchState::wakeAll() {
     epoch.fetch_add(1);
     if (sleeping > 0) changed.notify_all();
+    sleeping = 0;  // from here on, though their threads may take a while to notice
 }
 
 bool Worker::startBlock() {
@@ -318,7 +319,6 @@ bool Worker::sleepUntilChange(uint64_t seen) {
     }
     ++launch->sleeping;
     launch->changed.wait(hold, [&] { return launch->failed || launch->epoch.load() != seen; });
-    --launch->sleeping;
     return !launch->failed;
 }
 

@@ -44,7 +44,7 @@ struct LaunchState {
     std::mutex mutex;                 // everything below
     std::condition_variable changed;
     std::atomic<uint64_t> epoch{0};   // grows when a core may have become runnable on another worker
-    int sleeping = 0;
+    int sleeping = 0;                 // workers asleep since the last change of epoch
     int working = 0;                  // workers that have not run out of blocks
     std::string message;
     int status = 0;
