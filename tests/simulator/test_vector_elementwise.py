@@ -142,7 +142,7 @@ def test_binary_mask_bits(op: str, t: str) -> None:
 
 def compare_images(after: np.ndarray, expected: np.ndarray, dtype: np.dtype) -> None:
     """The results as numbers (any NaN equals any NaN), the rest byte for byte."""
-    h.assert_same(after[: A].view(dtype), expected[: A].view(dtype))
+    h.assert_same(after[:A].view(dtype), expected[:A].view(dtype))
     np.testing.assert_array_equal(after[A:], expected[A:])
 
 
@@ -183,7 +183,9 @@ def test_mul_add_dst_and_axpy(t: str, u: str) -> None:
     s = (1, 1, 1, 8, half_rep, half_rep)
     args = (*h.mask_words(lanes), 4, *s)
     after, _ = h.runner().run(f"MulAddDst.{t}.{u}.bits", image, DST, A, B, *args)
-    where = [h.lanes(b, 1, s[i + 3], dt, width, lanes, 4) for i, (b, dt) in enumerate([(DST, to), (A, source), (B, source)])]
+    where = [
+        h.lanes(b, 1, s[i + 3], dt, width, lanes, 4) for i, (b, dt) in enumerate([(DST, to), (A, source), (B, source)])
+    ]
     d, a, b = (h.load(image, w, dt) for w, dt in zip(where, (to, source, source)))
     expected = image.copy()
     with np.errstate(all="ignore"):
@@ -213,7 +215,12 @@ def test_unary(op: str, t: str) -> None:
         after, _ = h.runner().run(f"{op}.{t}.count", image, DST, A, count)
         h.assert_same(h.get(after, DST, count, dtype), f(h.get(image, A, count, dtype)))
         np.testing.assert_array_equal(after[DST + count * dtype.itemsize :], image[DST + count * dtype.itemsize :])
-    for s, mask, repeats in [((1, 1, 8, 8), "full", 4), ((2, 1, 16, 8), 33, 3), ((1, 0, 8, 1), "full", 5), ((1, 3, 9, 4), 40, 2)]:
+    for s, mask, repeats in [
+        ((1, 1, 8, 8), "full", 4),
+        ((2, 1, 16, 8), 33, 3),
+        ((1, 0, 8, 1), "full", 5),
+        ((1, 3, 9, 4), 40, 2),
+    ]:
         lanes = lane_list(mask, dtype)
         after, _ = h.runner().run(f"{op}.{t}.mask", image, DST, A, len(lanes), repeats, *s)
         where = [h.lanes(b, s[i], s[i + 2], dtype, dtype.itemsize, lanes, repeats) for i, b in enumerate((DST, A))]

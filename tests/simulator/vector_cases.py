@@ -119,7 +119,7 @@ for _t, _u in WIDE:
     add(f"Axpy.{_t}.{_u}.mask", f"Axpy({_tensors}, uint64_t(p[3]), uint8_t(p[4]), {P2 % (5, 6, 7, 8)});")
 
 # dst, src, mode, then as above
-for (_t, _u), _modes in CASTS.items():
+for _t, _u in CASTS:
     _tensors = f"at<{_t}>(p[0]), at<{_u}>(p[1]), RoundMode(p[2])"
     add(f"Cast.{_t}.{_u}.count", f"Cast({_tensors}, uint32_t(p[3]));")
     add(f"Cast.{_t}.{_u}.mask", f"Cast({_tensors}, uint64_t(p[3]), uint8_t(p[4]), {P2 % (5, 6, 7, 8)});")
@@ -188,7 +188,8 @@ for _t in ("half", "int16_t", "float", "int32_t"):
 for _t in ("uint16_t", "uint32_t"):
     add(
         f"Gatherb.{_t}",
-        f"Gatherb(at<{_t}>(p[0]), at<{_t}>(p[1]), at<uint32_t>(p[2]), uint8_t(p[3]), {{uint8_t(p[4]), uint8_t(p[5])}});",
+        f"Gatherb(at<{_t}>(p[0]), at<{_t}>(p[1]), at<uint32_t>(p[2]), uint8_t(p[3]),"
+        " {uint8_t(p[4]), uint8_t(p[5])});",
     )
 
 for _t in FLOATING:
@@ -267,7 +268,8 @@ for _t in FLOATING:
     add(
         f"Select.{_t}.address",
         f"at<uint64_t>(p[14]).SetValue(0, uint64_t(uint32_t(at<uint8_t>(p[1]).GetPhyAddr())));"
-        f" {_set}at<uint64_t>(p[14])); Select<{_t}, SELMODE::VSEL_TENSOR_TENSOR_MODE>({_plain});",
+        f" {_set}at<uint64_t>(p[14])); Select<{_t}, SELMODE::VSEL_TENSOR_TENSOR_MODE>({_plain});"
+        " at<uint64_t>(p[14]).SetValue(0, 0);",
     )
     add(
         f"Select.{_t}.held_scalar",
@@ -297,8 +299,8 @@ for _t in ("int16_t", "uint16_t", "half"):
 for _t in ("int8_t", "half", "float"):
     add(
         f"Transpose.{_t}.planes",
-        f"Transpose(at<{_t}>(p[0]), at<{_t}>(p[1]), at<uint8_t>(p[2]), {{uint16_t(p[3]), uint16_t(p[4]), uint16_t(p[5]),"
-        " uint16_t(p[6]), TransposeType(p[7])});",
+        f"Transpose(at<{_t}>(p[0]), at<{_t}>(p[1]), at<uint8_t>(p[2]),"
+        " {uint16_t(p[3]), uint16_t(p[4]), uint16_t(p[5]), uint16_t(p[6]), TransposeType(p[7])});",
     )
     _lists = (
         f"for (int i = 0; i < 16; ++i) {{ d[i] = at<{_t}>(p[0] + i * p[2]).GetPhyAddr();"
@@ -313,21 +315,45 @@ add(
 )
 
 # The state of the mask.
-add("mask.level0_stays", "Add(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), 5, 1, {1, 1, 1, 8, 8, 8});"
-    " Sub<float, false>(at<float>(p[3]), at<float>(p[1]), at<float>(p[2]), MASK_PLACEHOLDER, 2, {1, 1, 1, 8, 8, 8});")
-add("mask.level2_resets", "SetVectorMask<float>(0, 7); Add(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), 5);"
-    " Sub<float, false>(at<float>(p[3]), at<float>(p[1]), at<float>(p[2]), MASK_PLACEHOLDER, 1, {1, 1, 1, 8, 8, 8});")
-add("mask.reset", "SetVectorMask<half>(0, 7); ResetMask();"
-    " Sub<half, false>(at<half>(p[3]), at<half>(p[1]), at<half>(p[2]), MASK_PLACEHOLDER, 1, {1, 1, 1, 8, 8, 8});")
-add("mask.counter", "SetMaskCount(); SetVectorMask<float, MaskMode::COUNTER>(0, uint64_t(p[4]));"
+add(
+    "mask.level0_stays",
+    "Add(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), 5, 1, {1, 1, 1, 8, 8, 8});"
+    " Sub<float, false>(at<float>(p[3]), at<float>(p[1]), at<float>(p[2]), MASK_PLACEHOLDER, 2, {1, 1, 1, 8, 8, 8});",
+)
+add(
+    "mask.level2_resets",
+    "SetVectorMask<float>(0, 7); Add(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), 5);"
+    " Sub<float, false>(at<float>(p[3]), at<float>(p[1]), at<float>(p[2]), MASK_PLACEHOLDER, 1, {1, 1, 1, 8, 8, 8});",
+)
+add(
+    "mask.reset",
+    "SetVectorMask<half>(0, 7); ResetMask();"
+    " Sub<half, false>(at<half>(p[3]), at<half>(p[1]), at<half>(p[2]), MASK_PLACEHOLDER, 1, {1, 1, 1, 8, 8, 8});",
+)
+add(
+    "mask.counter",
+    "SetMaskCount(); SetVectorMask<float, MaskMode::COUNTER>(0, uint64_t(p[4]));"
     " Sub<float, false>(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), MASK_PLACEHOLDER, 1,"
-    f" {P3 % (5, 6, 7, 8, 9, 10)}); SetMaskNorm(); ResetMask();")
-add("mask.counter_argument", "SetMaskCount(); uint64_t m[2] = {uint64_t(p[4]), 0};"
-    f" Sub(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), m, 1, {P3 % (5, 6, 7, 8, 9, 10)}); SetMaskNorm(); ResetMask();")
-add("mask.count_form_uses_register", "SetVectorMask<half>(0, 7);"
-    " Adds<half, false>(at<half>(p[0]), at<half>(p[1]), as<half>(p[2]), 1); ResetMask();")
-add("mask.length", "SetVectorMask<half>(int32_t(p[3]));"
-    " Adds<half, false>(at<half>(p[0]), at<half>(p[1]), as<half>(p[2]), MASK_PLACEHOLDER, 1, {1, 1, 8, 8}); ResetMask();")
+    f" {P3 % (5, 6, 7, 8, 9, 10)}); SetMaskNorm(); ResetMask();",
+)
+add(
+    "mask.counter_argument",
+    "SetMaskCount(); uint64_t m[2] = {uint64_t(p[4]), 0};"
+    f" Sub(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), m, 1, {P3 % (5, 6, 7, 8, 9, 10)});"
+    " SetMaskNorm(); ResetMask();",
+)
+add(
+    "mask.count_form_uses_register",
+    "SetVectorMask<half>(0, 7); Adds<half, false>(at<half>(p[0]), at<half>(p[1]), as<half>(p[2]), 1); ResetMask();",
+)
+add(
+    "mask.length",
+    "SetVectorMask<half>(int32_t(p[3]));"
+    " Adds<half, false>(at<half>(p[0]), at<half>(p[1]), as<half>(p[2]), MASK_PLACEHOLDER, 1, {1, 1, 8, 8});"
+    " ResetMask();",
+)
 add("mask.too_many", "Add(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), 65, 1, {1, 1, 1, 8, 8, 8});")
-add("mask.counter_needs_array", "SetMaskCount();"
-    " Add(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), 64, 1, {1, 1, 1, 8, 8, 8});")
+add(
+    "mask.counter_needs_array",
+    "SetMaskCount(); Add(at<float>(p[0]), at<float>(p[1]), at<float>(p[2]), 64, 1, {1, 1, 1, 8, 8, 8});",
+)

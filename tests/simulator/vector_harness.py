@@ -1,7 +1,7 @@
 """Runs vector instructions of the simulator on a picture of the unified buffer and gives back the picture after.
 
 One shared object holds a case (a few lines of Ascend C) for every API form; `Runner.run(case, image, args)` copies the
-image into UB, runs the case in a vector core, and copies UB out again, once for each instruction set the machine offers.
+image into UB, runs the case in a vector core, and copies UB out again, once for each instruction set of the machine.
 Bytes that the instruction must not touch are therefore part of every comparison.
 """
 
