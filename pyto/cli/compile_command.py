@@ -58,13 +58,13 @@ def command(target: str, out: str | None, chip: str, toolchain: str, emit: str) 
                 if len(found) == 1:
                     raise
                 errors.append(error)
-    for error in errors:
-        console.show_error(error)
+    for failure in errors:
+        console.show_error(failure)
     if emit == "so" or out is not None:
         console.stdout().print(console.table(["kernel", "file", "lines", "ms", "written"], rows, right=(2, 3)))
     if errors:
         console.stderr().print(f"{len(errors)} of {len(rows) + len(errors)} failed")
-        return max(error.exit_code for error in errors)
+        return max(failure.exit_code for failure in errors)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -31,11 +32,40 @@ class Described(NamedTuple):
     library: str  # "numpy" | "torch"
 
 
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_size_t
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_word_at = ctypes.c_size_t.from_address
+
+
+class _ArrayStruct(ctypes.Structure):
+    """numpy's array interface as a C struct (the documented `PyArrayInterface`)."""
+
+    _fields_ = [
+        ("two", ctypes.c_int),
+        ("rank", ctypes.c_int),
+        ("kind", ctypes.c_char),
+        ("itemsize", ctypes.c_int),
+        ("flags", ctypes.c_int),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("data", ctypes.c_void_p),
+    ]
+
+
+_DATA = _ArrayStruct.data.offset
+
+
+def numpy_address(array: np.ndarray[Any, Any]) -> int:
+    """Address of the first element; less than half of what `__array_interface__` costs."""
+    return _word_at(_capsule_pointer(array.__array_struct__, None) + _DATA).value
+
+
 def describe_numpy(array: np.ndarray[Any, Any]) -> Described:
     """A numpy array; dtypes that pyto does not have keep numpy's name."""
     flags = array.flags
     return Described(
-        array.__array_interface__["data"][0],
+        numpy_address(array),
         NUMPY_DTYPES.get(array.dtype) or str(array.dtype),
         array.shape,
         flags.c_contiguous and array.dtype.isnative,
@@ -76,6 +106,30 @@ def describer(kind: type) -> Callable[[Any], Described] | None:
         if found is not None or torch is not None:
             _describers[kind] = found
         return found
+
+
+def recognise(values: list[Any]) -> tuple[tuple[Any, ...], list[int]] | None:
+    """(all that a check looks at but the addresses, the addresses) of plain numpy arrays and torch tensors, quickly.
+
+    None if another type is among them or a torch tensor has no address of its own.
+    """
+    key: list[Any] = []
+    addresses: list[int] = []
+    for value in values:
+        kind = type(value)
+        if kind is np.ndarray:
+            address = numpy_address(value)
+            key += (value.dtype, value.shape, value.strides, value.flags.writeable)
+        elif _describers.get(kind) is describe_torch:
+            device = value.device
+            if device.type not in ("cpu", "npu"):
+                return None
+            address = value.data_ptr()
+            key += (value.dtype, value.shape, value.is_contiguous(), device)
+        else:
+            return None
+        addresses.append(address)
+    return tuple(key), addresses
 
 
 def describe(value: Any, name: str, program: str) -> Described:

@@ -1,0 +1,1 @@
+"""The figures of the project: `python -m benchmarks`, or `make bench`."""
