@@ -45,87 +45,60 @@ def _ceil16(e: Expr) -> Expr:
     return (e + (FRACTAL - 1)) // FRACTAL
 
 
+def _deep(view: View, axis: int, c0: int) -> Expr:
+    """Fractals that the valid part of an L0 operand takes along k; Mmad derives the layout from its real k."""
+    return (view.valid[axis] + (c0 - 1)) // c0
+
+
 def load_a(w: Writer, op: Op) -> None:
     """L1 window [m, k] (or [k, m] to be transposed) to L0A, one LoadData for every 16 rows."""
     dst, src = op.args
     assert isinstance(dst, View) and isinstance(src, View)
     c0, column = _fractals(src)
-    m, k = dst.shape
     elements = FRACTAL_BYTES // dst.dtype.bytes
-    depth = -(-k // c0)
-    m1 = w.fresh("m1")
-    rows = w.simplify(_ceil16(dst.valid[0]))
+    depth = w.simplify(_deep(dst, 1, c0))
     trans = op.attrs["trans"]
     if trans:
         _needs_16_bit(op, src, "a transposed lhs")
-    with w.loop_or_once(m1, rows) as i:
+    with w.loop_or_once(w.fresh("m1"), _ceil16(dst.valid[0])) as i:
         if trans:  # stored [k, m]: down a column of fractals
-            start = (src.col // c0 + i) * column + src.row // FRACTAL
-            stride = 1
+            start, stride = (src.col // c0 + i) * column + src.row // FRACTAL, 1
         else:
-            start = src.col // c0 * column + src.row // FRACTAL + i
-            stride = column
+            start, stride = src.col // c0 * column + src.row // FRACTAL + i, column
         target = w.offset(dst, i * (depth * elements))
-        w.statement("load_l0", target, w.whole(src), w.text(start), depth, stride, 0, "true" if trans else "false")
+        w.load_l0(target, w.whole(src), start, depth, stride, 0, trans)
 
 
 def load_b(w: Writer, op: Op) -> None:
-    """L1 window [n, k] (trans) or [k, n] to L0B."""
+    """L1 window [n, k] (trans) or [k, n] to L0B, in as few calls as the window allows."""
     dst, src = op.args
     assert isinstance(dst, View) and isinstance(src, View)
     c0, column = _fractals(src)
-    k, n = dst.shape
     elements = FRACTAL_BYTES // dst.dtype.bytes
-    depth, width = -(-k // c0), -(-n // FRACTAL)
+    depth, width = w.simplify(_deep(dst, 0, c0)), w.simplify(_ceil16(dst.valid[1]))
+    most = -(-dst.shape[0] // c0), -(-dst.shape[1] // FRACTAL)
+    first = src.col // c0 * column + src.row // FRACTAL
     if not op.attrs["trans"]:
         _needs_16_bit(op, src, "a rhs that is not b_trans")
-        k1 = w.fresh("k1")
-        with w.loop_or_once(k1, Const(depth)) as i:  # stored [k, n]: along a row of fractals, each transposed
-            start = src.col // c0 * column + src.row // FRACTAL + i
-            w.statement(
-                "load_l0", w.offset(dst, i * (width * elements)), w.whole(src), w.text(start), width, column, 0, "true"
-            )
-        return
-    first = src.col // c0 * column + src.row // FRACTAL
-    if width == column and width * depth <= MAX_REPEAT:
-        w.statement("load_l0", w.whole(dst), w.whole(src), w.text(first), width * depth, 1, 0, "false")
-    elif width <= depth:
-        n1 = w.fresh("n1")
-        with w.loop_or_once(n1, Const(width)) as i:
-            w.statement(
-                "load_l0",
-                w.offset(dst, i * elements),
-                w.whole(src),
-                w.text(first + i),
-                depth,
-                column,
-                width - 1,
-                "false",
-            )
+        with w.loop_or_once(w.fresh("k1"), depth) as i:  # stored [k, n]: along a row of fractals, each transposed
+            w.load_l0(w.offset(dst, i * (width * elements)), w.whole(src), first + i, width, column, 0, True)
+    elif width == Const(column) and most[0] * most[1] <= MAX_REPEAT:  # all of L1's rows: one run of fractals
+        w.load_l0(w.whole(dst), w.whole(src), first, width * depth, 1, 0, False)
+    elif most[1] <= most[0]:
+        with w.loop_or_once(w.fresh("n1"), width) as i:
+            w.load_l0(w.offset(dst, i * elements), w.whole(src), first + i, depth, column, width - 1, False)
     else:
-        k1 = w.fresh("k1")
-        with w.loop_or_once(k1, Const(depth)) as i:
-            w.statement(
-                "load_l0",
-                w.offset(dst, i * (width * elements)),
-                w.whole(src),
-                w.text(first + i * column),
-                width,
-                1,
-                0,
-                "false",
-            )
+        with w.loop_or_once(w.fresh("k1"), depth) as i:
+            target = w.offset(dst, i * (width * elements))
+            w.load_l0(target, w.whole(src), first + i * column, width, 1, 0, False)
 
 
 def mmad(w: Writer, op: Op) -> None:
     acc, a, b, init = op.args
     assert isinstance(acc, View) and isinstance(a, View) and isinstance(b, View)
-    m = w.accumulator_rows(acc)
-    n = w.simplify(_ceil16(acc.valid[1]) * FRACTAL)
+    m, n = w.accumulator_rows(acc), _ceil16(acc.valid[1]) * FRACTAL
     target = w.offset(acc, acc.col * m)
-    w.statement(
-        "mmad", target, w.whole(a), w.whole(b), w.text(m), w.text(n), w.text(a.valid[1]), w.printer(w.simplify(init))
-    )
+    w.statement("mmad", target, w.whole(a), w.whole(b), *(w.text(e) for e in (m, n, a.valid[1], init)))
 
 
 def store(w: Writer, op: Op) -> None:

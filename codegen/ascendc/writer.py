@@ -127,6 +127,12 @@ class Writer:
         offset = self.simplify(offset)
         return buffer.name if offset == Const(0) else f"{buffer.name}[{self.printer(offset)}]"
 
+    def load_l0(
+        self, dst: str, src: str, start: Expr, repeat: Expr, stride: int, gap: Expr | int, transpose: bool
+    ) -> None:
+        flag = "true" if transpose else "false"
+        self.statement("load_l0", dst, src, self.text(start), self.text(repeat), stride, self.text(gap), flag)
+
     def gm(self, op: Op, position: int) -> str:
         """The GM operand of a load, store or read: the tensor from its first element on."""
         tensor, offset = self.gm_offset(op, position)

@@ -238,7 +238,7 @@ def _matmul_acc(args: Sequence[Any], attrs: Attrs) -> Type:
     assert isinstance(product, TileType)
     if acc.shape != product.shape or acc.dtype != product.dtype:
         raise OpError("shape-mismatch", f"matmul_acc: acc is {describe(acc)}, the product is {describe(product)}")
-    return TileType(acc.shape, acc.dtype, acc.valid)
+    return acc
 
 
 FLOATS = (FP32, FP16, BF16)

@@ -194,6 +194,13 @@ class _Printer:
         self.line(0, "}")
 
 
+def print_op(op: Op) -> str:
+    """One operation, its blocks included."""
+    printer = _Printer(False)
+    printer.op(op, 0)
+    return "\n".join(printer.lines) + "\n"
+
+
 def print_function(function: Function, *, locations: bool = False) -> str:
     printer = _Printer(locations)
     printer.function(function)
@@ -210,4 +217,4 @@ def print_program(program: Program, *, locations: bool = False) -> str:
     return "\n".join(printer.lines) + "\n"
 
 
-__all__ = ["print_function", "print_program", "show", "show_type"]
+__all__ = ["print_function", "print_op", "print_program", "show", "show_type"]
