@@ -161,7 +161,9 @@ class _Verifier:
         if buffer.space == Space.UB:  # a reshaped tile's view has another pitch than its buffer: count elements
             inside = (row + rows - 1) * view.pitch + col + cols <= buffer.shape[0] * buffer.pitch
         else:
-            inside = row + rows <= buffer.shape[0] and col + cols <= buffer.shape[1]
+            side = 32 if buffer.dtype.bytes == 1 else 16  # whole fractals may be moved
+            have_rows, have_cols = (-(-n // side) * side for n in buffer.shape)
+            inside = row + rows <= have_rows and col + cols <= have_cols
         if not inside or any(isinstance(e, Const) and e.value < 0 for e in (view.row, view.col)):
             raise VerifyError(f"{show(view)} leaves its buffer of {list(buffer.shape)}", op)
 
