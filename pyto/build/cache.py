@@ -144,7 +144,8 @@ class Cache:
         return folder
 
     def _publish(self, work: Path, kind: str, key: str) -> Path:
-        index = {file.name: _sha256(file) for file in sorted(work.iterdir())}
+        files = sorted(path for path in work.rglob("*") if path.is_file())
+        index = {file.relative_to(work).as_posix(): _sha256(file) for file in files}
         (work / INDEX).write_text(json.dumps(index), encoding="utf-8")
         self._folder(kind)
         target = self.path(kind, key)

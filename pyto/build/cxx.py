@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from pyto.build import cpu, units
@@ -38,31 +37,30 @@ class Simulator:
     sources: dict[str, bytes] = field(default_factory=dict, compare=False)
 
     @property
-    def include(self) -> Path:
-        return self.root / "include"
-
-    @property
-    def src(self) -> Path:
-        return self.root / "src"
-
-    @property
     def header_names(self) -> frozenset[str]:
         return frozenset(self.headers)
 
     def headers_key(self) -> str:
         return hash_key(self.headers)
 
-    def words(self) -> frozenset[str]:
+    def words(self) -> set[str]:
         """Every identifier of the headers."""
-        return _words(self.root, self.headers_key())
+        text = b"\n".join(self.headers.values()).decode(errors="replace")
+        return set(re.findall(r"[A-Za-z_]\w*", text))
+
+    def snapshot(self, cache: Cache) -> tuple[Path, Path]:
+        """Folders of the cache with these very headers and sources: what is compiled is what the keys are made of."""
+        return _write_out(cache, self.headers), _write_out(cache, self.sources)
 
 
-@lru_cache(maxsize=4)
-def _words(root: Path, key: str) -> frozenset[str]:
-    found: set[str] = set()
-    for path in (root / "include").rglob("*.h"):
-        found.update(re.findall(r"[A-Za-z_]\w*", path.read_text(encoding="utf-8", errors="replace")))
-    return frozenset(found)
+def _write_out(cache: Cache, files: dict[str, bytes]) -> Path:
+    def write(work: Path) -> None:
+        for name, content in files.items():
+            path = work / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    return cache.get("sources", hash_key("sources", files), write)
 
 
 def load_simulator(root: Path = SIMULATOR) -> Simulator:
@@ -138,6 +136,7 @@ class CxxBuild:
         headers = {f: text for f, text in sources.items() if f.endswith(HEADER_SUFFIXES)}
         self.local_headers = headers
         self.local_key = hash_sources(headers)
+        self._include = self._src = self.simulator.root
 
     # keys
 
@@ -161,6 +160,7 @@ class CxxBuild:
         if found is not None:
             return found
         self.cache.require_writable()
+        self._include, self._src = self.simulator.snapshot(self.cache)
         objects = self._objects()
         tasks: list[Callable[[], object]] = [*self._simulator_tasks()]
         tasks += [task for _, _, task in objects]
@@ -218,7 +218,7 @@ class CxxBuild:
     def _compile(self, work: Path, source: str, flags: list[str], what: str, key: str) -> None:
         """Compile in `work` and leave nothing there but `unit.o`."""
         # Precompiled headers come first; the map keeps this machine's paths out of the object.
-        include = str(self.simulator.include)
+        include = str(self._include)
         command = [
             *self.compiler.command,
             *self.flags,
@@ -244,13 +244,13 @@ class CxxBuild:
     def _precompiled(self, core: str, defines: list[str]) -> list[str]:
         """Flags that use the precompiled header of this core kind, made on first use."""
         flags = [*self.flags, *KERNEL_FLAGS, *defines, *self.defines]
-        key = hash_key("header", self.base_key, flags, str(self.simulator.include))
+        key = hash_key("header", self.base_key, flags, str(self._include))
         header = units.KERNEL_HEADER
         output = f"{header}.gch" if self.compiler.family == "gcc" else f"{header}.pch"
 
         def build(work: Path) -> None:
             report(f"precompile {header} for {'cube' if core == 'aic' else 'vector'} cores")
-            include = self.simulator.include
+            include = self._include
             command = [*self.compiler.command, *flags, f"-I{include}", f"-ffile-prefix-map={include}=pyto"]
             command += ["-x", "c++-header", str(include / header), "-o", output]
             run(command, work, f"{header} of the simulator", self.cache, key, REMEDY_SIMULATOR)
@@ -282,10 +282,9 @@ class CxxBuild:
     def _simulator_task(self, name: str, key: str) -> Callable[[], Path]:
         def build(work: Path) -> None:
             report(f"compile the simulator: {name}")
-            root = self.simulator.root
-            command = [*self.compiler.command, *self.flags, *SIMULATOR_FLAGS, f"-I{self.simulator.src}"]
-            command += [f"-I{self.simulator.include}", f"-ffile-prefix-map={root}=pyto"]
-            command += ["-c", str(self.simulator.src / name), "-o", str(work / "unit.o")]
+            command = [*self.compiler.command, *self.flags, *SIMULATOR_FLAGS, f"-I{self._src}", f"-I{self._include}"]
+            command += [f"-ffile-prefix-map={folder}=pyto" for folder in (self._src, self._include)]
+            command += ["-c", str(self._src / name), "-o", str(work / "unit.o")]
             run(command, work, f"{name} of the simulator", self.cache, key, REMEDY_SIMULATOR)
 
         return lambda: self.cache.get("simulator", key, build)

@@ -17,6 +17,7 @@ from pyto.errors import BuildError
 
 T = TypeVar("T")
 SHOWN_ERRORS = 6
+SHOWN_COMMAND = 600  # characters; the log has all of it
 _ERROR = re.compile(r"\berror\b|undefined reference|undefined symbol|multiple definition")
 
 
@@ -31,6 +32,10 @@ def first_errors(output: str) -> list[str]:
     lines = [line for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if _ERROR.search(line)]
     return (errors[:SHOWN_ERRORS] if errors else lines[-SHOWN_ERRORS:]) or ["(no output)"]
+
+
+def _shortened(command: str) -> str:
+    return command if len(command) <= SHOWN_COMMAND else f"{command[:SHOWN_COMMAND]} ..."
 
 
 def run(command: list[str], cwd: Path, what: str, cache: Cache, key: str, remedy: str) -> str:
@@ -61,7 +66,7 @@ def run(command: list[str], cwd: Path, what: str, cache: Cache, key: str, remedy
         raise BuildError(
             "build.compiler-failed",
             f"{Path(command[0]).name} failed on {what} ({status})",
-            details="\n".join([*shown, f"  command: {shlex.join(command)}", f"  all of it: {log}"]),
+            details="\n".join([*shown, f"  command: {_shortened(shlex.join(command))}", f"  all of it: {log}"]),
             remedy=remedy,
         )
     return output

@@ -90,7 +90,7 @@ def test_key_has_no_path(mini: Simulator, tmp_path: Path, sources: dict[str, str
 
     shutil.copytree(mini.root, tmp_path / "elsewhere")
     moved = load_simulator(tmp_path / "elsewhere")
-    os.utime(moved.include / "kernel_operator.h", (1, 1))
+    os.utime(moved.root / "include" / "kernel_operator.h", (1, 1))
     first = build_sources("mini", sources, simulator=mini, cache=Cache(tmp_path / "a"))
     second = build_sources("mini", sources, simulator=moved, cache=Cache(tmp_path / "b"))
     assert first.relative_to(tmp_path / "a") == second.relative_to(tmp_path / "b")
@@ -217,3 +217,18 @@ def test_programs_loaded_together_do_not_share_state(mini: Simulator, cache: Cac
         call(library, x, y)
         results.append(float(y[0]))
     assert results == [66.0, 88.0, 66.0]
+
+
+def test_simulator_edited_after_it_was_read(
+    mini: Simulator, tmp_path: Path, cache: Cache, sources: dict[str, str]
+) -> None:
+    """Keys and objects come from the same bytes, even if the files on disk change in between."""
+    import shutil
+
+    shutil.copytree(mini.root, tmp_path / "sim")
+    read = load_simulator(tmp_path / "sim")
+    (tmp_path / "sim" / "include" / "kernel_operator.h").write_text("#error edited\n")
+    (tmp_path / "sim" / "src" / "mini.cpp").write_text("#error edited\n")
+    build_sources("mini", sources, simulator=read, cache=cache)
+    with pytest.raises(BuildError, match="edited"):
+        build_sources("mini", sources, simulator=load_simulator(tmp_path / "sim"), cache=cache)
