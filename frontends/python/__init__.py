@@ -30,9 +30,10 @@ def parse(function: Any) -> Program:
         raise UsageError("not-a-kernel", f"{function!r} is not a kernel", remedy="decorate a function with @pl.jit")
     if function.inline:
         raise UsageError(
-            "not-a-kernel", f"{function.name} is inlined where kernels call it and is no kernel itself",
+            "not-a-kernel",
+            f"{function.name} is inlined where kernels call it and is no kernel itself",
             remedy=f"decorate {function.name} with @pl.jit",
-        )  # fmt: skip
+        )
     source, node = locate(function.fn)
     session = Session()
     frame = Frame(session, source, node, function, None)
@@ -42,7 +43,12 @@ def parse(function: Any) -> Program:
         for param in params:
             if param.direction == "out" and param.var not in session.written and isinstance(param.var.type, TensorType):
                 session.report(
-                    CompileError("not-written", f"{param.var.name} is pl.Out and nothing is written to it", param.loc, remedy="store to it, or take it out of the signature")
+                    CompileError(
+                        "not-written",
+                        f"{param.var.name} is pl.Out and nothing is written to it",
+                        param.loc,
+                        remedy="store to it, or take it out of the signature",
+                    )
                 )
     if session.errors:
         raise combine(session.errors)

@@ -54,11 +54,18 @@ def _plain_arguments(frame: Frame, node: ast.Call) -> list[tuple[str | None, ast
     out: list[tuple[str | None, ast.expr]] = []
     for arg in node.args:
         if isinstance(arg, ast.Starred):
-            raise frame.error("unsupported-python", "*args in a call is not part of the language", arg, "write the arguments out")
+            raise frame.error(
+                "unsupported-python", "*args in a call is not part of the language", arg, "write the arguments out"
+            )
         out.append((None, arg))
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise frame.error("unsupported-python", "**kwargs in a call is not part of the language", keyword.value, "write the arguments out")
+            raise frame.error(
+                "unsupported-python",
+                "**kwargs in a call is not part of the language",
+                keyword.value,
+                "write the arguments out",
+            )
         out.append((keyword.arg, keyword.value))
     return out
 
@@ -77,7 +84,12 @@ def bind_arguments(frame: Frame, callee: Intrinsic, node: ast.Call) -> Arguments
                 bound[positional[-1].name].append((frame.expr(arg), arg))
                 continue
             if i >= len(positional):
-                raise frame.error("bad-argument", f"{callee.spelled} takes {len(positional)} positional arguments", arg, f"{callee.spelled}({callee.signature})")
+                raise frame.error(
+                    "bad-argument",
+                    f"{callee.spelled} takes {len(positional)} positional arguments",
+                    arg,
+                    f"{callee.spelled}({callee.signature})",
+                )
             name = positional[i].name
         else:
             name = keyword
@@ -92,12 +104,17 @@ def bind_arguments(frame: Frame, callee: Intrinsic, node: ast.Call) -> Arguments
         if parameter.name in bound:
             continue
         if parameter.default is REQUIRED:
-            raise frame.error("bad-argument", f"{callee.spelled}: argument {parameter.name!r} is missing", node, f"{callee.spelled}({callee.signature})")
+            raise frame.error(
+                "bad-argument",
+                f"{callee.spelled}: argument {parameter.name!r} is missing",
+                node,
+                f"{callee.spelled}({callee.signature})",
+            )
         bound[parameter.name] = (parameter.default, None)
     return bound
 
 
-# ------------------------------------------------------------------------------------------------------------ Python's own
+# ------------------------------------------------------------------------------------ Python's own
 
 
 def _python_call(frame: Frame, callee: Any, node: ast.Call) -> Any:
@@ -112,7 +129,7 @@ def _python_call(frame: Frame, callee: Any, node: ast.Call) -> Any:
         value = values[0]
         if len(values) == 1 and is_runtime_scalar(value):
             kind = value.dtype.kind  # type: ignore[union-attr]
-            if callee is int and kind in "iu" or callee is float and kind == "f":
+            if (callee is int and kind in "iu") or (callee is float and kind == "f"):
                 return value
             if callee is float:
                 return apply("cast", value, dtype=FP32)
@@ -141,7 +158,10 @@ def _extreme(frame: Frame, callee: Any, node: ast.Call, arguments: Sequence[tupl
         if is_number(result) and is_number(value):
             result = callee(result, value)
             continue
-        x, y = frame.scalar(result, nodes[0], f"an operand of {callee.__name__}"), frame.scalar(value, where, f"an operand of {callee.__name__}")
+        x, y = (
+            frame.scalar(result, nodes[0], f"an operand of {callee.__name__}"),
+            frame.scalar(value, where, f"an operand of {callee.__name__}"),
+        )
         result = scalar_apply(frame, callee.__name__, x, y, node)
     return result
 
@@ -150,7 +170,12 @@ def _refused_call(frame: Frame, callee: Any, node: ast.Call) -> Exception:
     name = getattr(callee, "__name__", "") or type(callee).__name__
     module = (getattr(callee, "__module__", "") or "").partition(".")[0]
     if module in ("numpy", "torch"):
-        return frame.error("unsupported-python", f"{module} functions are not part of the language", node, f"use the functions of pl, or compute {name}(...) outside the kernel")
+        return frame.error(
+            "unsupported-python",
+            f"{module} functions are not part of the language",
+            node,
+            f"use the functions of pl, or compute {name}(...) outside the kernel",
+        )
     if name in _INSTEAD and module == "builtins":
         return frame.error("unsupported-python", f"Python's {name} is not part of the language", node, _INSTEAD[name])
     if not callable(callee):

@@ -85,13 +85,27 @@ def _attribute(frame: Frame, node: ast.Attribute, hint: str) -> Any:
             return value.dtype
         if name == "shape":
             shape = value.type.shape  # type: ignore[union-attr]
-            return [e.value if isinstance(e, Const) else e for e in shape] if isinstance(value.type, TensorType) else list(shape)
+            return (
+                [e.value if isinstance(e, Const) else e for e in shape]
+                if isinstance(value.type, TensorType)
+                else list(shape)
+            )
         kind = "tensors" if is_tensor(value) else "tiles"
-        raise frame.error("unknown-attribute", f"{kind} have .shape and .dtype, not .{name}", node, f"write pl.{name}(...) if it is an operation")
+        raise frame.error(
+            "unknown-attribute",
+            f"{kind} have .shape and .dtype, not .{name}",
+            node,
+            f"write pl.{name}(...) if it is an operation",
+        )
     if isinstance(value, Expr):
         raise frame.error("unknown-attribute", f"a scalar has no attribute {name!r}", node)
     if isinstance(value, (str, list, tuple, int, float)):
-        raise frame.error("unsupported-python", f"methods of {type(value).__name__} are not part of the language", node, "compute it outside the kernel")
+        raise frame.error(
+            "unsupported-python",
+            f"methods of {type(value).__name__} are not part of the language",
+            node,
+            "compute it outside the kernel",
+        )
     try:
         found = getattr(value, name)
     except AttributeError as error:
@@ -109,7 +123,9 @@ def _attribute(frame: Frame, node: ast.Attribute, hint: str) -> Any:
     return frame.resolve(found, node)
 
 
-def binary(frame: Frame, op: ast.AST, a: Any, b: Any, node: ast.expr, hint: str = "", at: tuple[ast.AST, ast.AST] | None = None) -> Any:
+def binary(
+    frame: Frame, op: ast.AST, a: Any, b: Any, node: ast.expr, hint: str = "", at: tuple[ast.AST, ast.AST] | None = None
+) -> Any:
     """`a op b` for any two values."""
     kind = type(op)
     symbol = _SYMBOLS[kind]
@@ -118,16 +134,23 @@ def binary(frame: Frame, op: ast.AST, a: Any, b: Any, node: ast.expr, hint: str 
     for value, where in zip((a, b), at or (node, node)):
         if is_tensor(value):
             raise frame.error(
-                "operand-kind", f"{value.name} is a tensor in device memory: {symbol} works on tiles", where,
+                "operand-kind",
+                f"{value.name} is a tensor in device memory: {symbol} works on tiles",
+                where,
                 f"load a part of it: {value.name}[{', '.join(['a:b'] * len(value.type.shape))}]",
-            )  # fmt: skip
+            )
     if isinstance(a, Expr) or isinstance(b, Expr):
         return scalar_binary(frame, kind, a, b, node)
     both_numbers = is_number(a) and is_number(b)
     lists = isinstance(a, (list, tuple)) and type(a) is type(b) and kind is ast.Add
     if not both_numbers and not lists:
         if isinstance(a, str) or isinstance(b, str):
-            raise frame.error("unsupported-python", "string operations are not part of the language", node, "compute it outside the kernel")
+            raise frame.error(
+                "unsupported-python",
+                "string operations are not part of the language",
+                node,
+                "compute it outside the kernel",
+            )
         raise frame.error("operand-kind", f"{symbol} is not defined for {describe(a)} and {describe(b)}", node)
     if kind not in _STATIC:
         raise frame.error("operand-kind", f"{symbol} is not defined for {describe(a)} and {describe(b)}", node)
@@ -144,7 +167,12 @@ def scalar_binary(frame: Frame, kind: type[ast.AST], a: Any, b: Any, node: ast.A
     symbol = _SYMBOLS[kind]
     name = _NAMES.get(kind)
     if name is None:
-        raise frame.error("unsupported-python", f"{symbol} on run-time scalars is not part of the language", node, "use + - * // % and comparisons")
+        raise frame.error(
+            "unsupported-python",
+            f"{symbol} on run-time scalars is not part of the language",
+            node,
+            "use + - * // % and comparisons",
+        )
     x, y = frame.scalar(a, node, f"the left side of {symbol}"), frame.scalar(b, node, f"the right side of {symbol}")
     return scalar_apply(frame, name, x, y, node, symbol)
 
@@ -152,7 +180,9 @@ def scalar_binary(frame: Frame, kind: type[ast.AST], a: Any, b: Any, node: ast.A
 def scalar_apply(frame: Frame, name: str, x: Expr, y: Expr, node: ast.AST, symbol: str = "") -> Any:
     floats = "f" in (x.dtype.kind, y.dtype.kind)  # type: ignore[attr-defined]
     if name in ("floordiv", "mod") and floats:
-        raise frame.error("operand-kind", f"{symbol or name} of floats is not part of the language", node, "use / or integers")
+        raise frame.error(
+            "operand-kind", f"{symbol or name} of floats is not part of the language", node, "use / or integers"
+        )
     if floats or name == "div":
         x, y = (_to_float(e) for e in (x, y))
     try:
@@ -173,14 +203,18 @@ def _to_float(e: Expr) -> Expr:
     return e if e.dtype.kind == "f" else apply("cast", e, dtype=FP32)  # type: ignore[attr-defined]
 
 
-def _tile_binary(frame: Frame, kind: type[ast.AST], a: Any, b: Any, node: ast.expr, hint: str, at: tuple[ast.AST, ast.AST]) -> Any:
+def _tile_binary(
+    frame: Frame, kind: type[ast.AST], a: Any, b: Any, node: ast.expr, hint: str, at: tuple[ast.AST, ast.AST]
+) -> Any:
     symbol = _SYMBOLS[kind]
     if kind is ast.MatMult:
         frame.tile(a, at[0], "the left side of @")
         frame.tile(b, at[1], "the right side of @")
         return frame.emit("matmul", (a, b), {"a_trans": False, "b_trans": False}, node, hint)
     if kind in (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE):
-        raise frame.error("unsupported", f"{symbol} on tiles is not supported yet", node, "use pl.maximum and pl.minimum to clamp")
+        raise frame.error(
+            "unsupported", f"{symbol} on tiles is not supported yet", node, "use pl.maximum and pl.minimum to clamp"
+        )
     if kind not in (ast.Add, ast.Sub, ast.Mult, ast.Div):
         raise frame.error("operand-kind", f"{symbol} is not defined for tiles", node, "use + - * / or a function of pl")
     return tile_binary(frame, _NAMES[kind], a, b, node, hint, at)
@@ -286,7 +320,12 @@ def _ifexp(frame: Frame, node: ast.IfExp, hint: str) -> Any:
         return frame.expr(node.body if decided else node.orelse, hint)
     a, b = frame.expr(node.body), frame.expr(node.orelse)
     if any(is_tile(v) or is_tensor(v) for v in (a, b)):
-        raise frame.error("unsupported", "a run-time choice between tiles is not supported yet", node, "make the condition a compile-time constant")
+        raise frame.error(
+            "unsupported",
+            "a run-time choice between tiles is not supported yet",
+            node,
+            "make the condition a compile-time constant",
+        )
     x, y = frame.scalar(a, node.body), frame.scalar(b, node.orelse)
     if "f" in (x.dtype.kind, y.dtype.kind):  # type: ignore[attr-defined]
         x, y = _to_float(x), _to_float(y)

@@ -1,4 +1,4 @@
-"""The state of a parse: one `Session` a kernel, one `Frame` a function being parsed (the kernel, or an inlined call)."""
+"""The state of a parse: one `Session` a kernel, one `Frame` a function being parsed (a kernel or an inlined call)."""
 
 from __future__ import annotations
 
@@ -94,7 +94,9 @@ class Session:
 class Frame:
     """One function being parsed: its source, its names, and what it returned."""
 
-    def __init__(self, session: Session, source: Source, node: FunctionNode, function: JitFunction, parent: Frame | None) -> None:
+    def __init__(
+        self, session: Session, source: Source, node: FunctionNode, function: JitFunction, parent: Frame | None
+    ) -> None:
         self.session = session
         self.source = source
         self.node = node
@@ -116,7 +118,7 @@ class Frame:
             self._liveness = Liveness(self.node)
         return self._liveness
 
-    # ------------------------------------------------------------------------------------------------------- errors
+    # -------------------------------------------------------------------------------------- errors
 
     def loc(self, node: ast.AST) -> Loc:
         return self.source.loc(node)
@@ -136,7 +138,7 @@ class Frame:
 
     call_loc: Loc
 
-    # -------------------------------------------------------------------------------------------------------- names
+    # --------------------------------------------------------------------------------------- names
 
     def lookup(self, node: ast.Name) -> Any:
         name = node.id
@@ -146,7 +148,9 @@ class Frame:
             try:
                 value = self._closure[name].cell_contents
             except ValueError:
-                raise self.error("undefined-name", f"{name!r} has no value yet when the kernel is compiled", node) from None
+                raise self.error(
+                    "undefined-name", f"{name!r} has no value yet when the kernel is compiled", node
+                ) from None
         elif name in self._globals:
             value = self._globals[name]
         elif hasattr(builtins, name):
@@ -182,7 +186,7 @@ class Frame:
             f"give a tensor parameter of the kernel the dimension {name}",
         )
 
-    # ---------------------------------------------------------------------------------------------------- emission
+    # ------------------------------------------------------------------------------------ emission
 
     def emit(self, op: str, args: Sequence[Expr], attrs: dict[str, Any] | None, node: ast.AST, hint: str = "") -> Any:
         """Append an operation on tiles; its result type is inferred and its valid shape simplified."""
@@ -207,7 +211,9 @@ class Frame:
             assert type is not None
             type = session.tidy_type(type)
             if isinstance(type, TileType) and Const(0) in type.valid and op == "load":
-                raise self.error("out-of-bounds", "the slice lies past the end of the tensor: no element of it is valid", node)
+                raise self.error(
+                    "out-of-bounds", "the slice lies past the end of the tensor: no element of it is valid", node
+                )
         return session.builder.emit(op, args, attrs, type=type, hint=hint, loc=self.loc(node))
 
     def name_scalar(self, name: str, value: Expr, node: ast.AST) -> Expr:
@@ -222,7 +228,7 @@ class Frame:
         self.session.define(result, value)
         return result
 
-    # --------------------------------------------------------------------------------------------------- conversions
+    # --------------------------------------------------------------------------------- conversions
 
     def scalar(self, value: Any, node: ast.AST, what: str = "the value") -> Expr:
         """A scalar expression of a number or run-time scalar."""
@@ -235,11 +241,19 @@ class Frame:
     def integer(self, value: Any, node: ast.AST, what: str) -> Expr:
         """An index expression."""
         if isinstance(value, float) and value.is_integer():
-            raise self.error("operand-kind", f"{what} must be an integer, got {value!r}", node, "use // instead of / in index arithmetic")
+            raise self.error(
+                "operand-kind",
+                f"{what} must be an integer, got {value!r}",
+                node,
+                "use // instead of / in index arithmetic",
+            )
         expr = self.scalar(value, node, what)
         if expr.dtype.kind not in "iu" and not isinstance(value, bool):  # type: ignore[attr-defined]
             raise self.error(
-                "operand-kind", f"{what} must be an integer, got {describe(value)}", node, "use // instead of / in index arithmetic"
+                "operand-kind",
+                f"{what} must be an integer, got {describe(value)}",
+                node,
+                "use // instead of / in index arithmetic",
             )
         return expr
 
@@ -256,12 +270,14 @@ class Frame:
     def _why_dynamic(self, expr: Expr) -> str:
         names = sorted(v.name for v in variables(expr))
         which = " and ".join(names)
-        return f"it depends on {which}, known at run time only: use a constant here, and slices clip themselves at the end of a tensor"
+        return f"it depends on {which}, known at run time only: use a constant; slices end where the tensor ends"
 
     def dtype(self, value: Any, node: ast.AST, what: str) -> DType:
         if isinstance(value, DType):
             return value
-        raise self.error("operand-kind", f"{what} must be an element type, got {describe(value)}", node, "for instance pl.FP32")
+        raise self.error(
+            "operand-kind", f"{what} must be an element type, got {describe(value)}", node, "for instance pl.FP32"
+        )
 
     def tensor(self, value: Any, node: ast.AST, what: str) -> Var:
         if is_tensor(value):
@@ -290,7 +306,7 @@ class Frame:
     def simplified(self, expr: Expr) -> Expr:
         return tidy(expr, self.session.ranges)
 
-    # ----------------------------------------------------------------------------------------------------- dispatch
+    # ------------------------------------------------------------------------------------ dispatch
 
     def expr(self, node: ast.expr, hint: str = "") -> Any:
         """The value of an expression; `hint` names the result of the operation at its root."""

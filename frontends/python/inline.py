@@ -20,7 +20,12 @@ def inline_call(frame: Frame, callee: JitFunction, node: ast.Call, hint: str) ->
     while outer.parent is not None:
         depth, outer = depth + 1, outer.parent
     if depth >= MAX_DEPTH:
-        raise frame.error("recursion", f"{callee.name} is inlined into itself without end", node, "recursion is not part of the language: use a loop")
+        raise frame.error(
+            "recursion",
+            f"{callee.name} is inlined into itself without end",
+            node,
+            "recursion is not part of the language: use a loop",
+        )
     source, function = locate(callee.fn)
     inner = Frame(frame.session, source, function, callee, frame)
     inner.call_loc = frame.loc(node)
@@ -47,13 +52,20 @@ def _bind(frame: Frame, inner: Frame, callee: JitFunction, node: ast.Call) -> di
             raise frame.error("bad-argument", f"{callee.name} takes {len(names)} arguments, got {i + 1}", arg)
         name = names[i] if keyword is None else keyword
         if name not in names:
-            raise frame.error("bad-argument", f"{callee.name} has no parameter {name!r}", arg, f"{callee.name}({', '.join(names)})")
+            raise frame.error(
+                "bad-argument", f"{callee.name} has no parameter {name!r}", arg, f"{callee.name}({', '.join(names)})"
+            )
         if name in values:
             raise frame.error("bad-argument", f"{callee.name}: argument {name!r} is given twice", arg)
         values[name] = (frame.expr(arg), arg)
     for parameter in parameters:
         if parameter.name not in values:
             if parameter.default is parameter.MISSING:
-                raise frame.error("bad-argument", f"{callee.name}: argument {parameter.name!r} is missing", node, f"{callee.name}({', '.join(names)})")
+                raise frame.error(
+                    "bad-argument",
+                    f"{callee.name}: argument {parameter.name!r} is missing",
+                    node,
+                    f"{callee.name}({', '.join(names)})",
+                )
             values[parameter.name] = (inner.resolve(parameter.default, node), node)
     return values

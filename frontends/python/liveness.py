@@ -44,7 +44,9 @@ class Liveness:
     def _statement(self, node: ast.stmt, live: Live) -> Live:
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            killed = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            killed = {
+                n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            }
             reads = _reads(node.value).union(*(_reads(t) for t in targets))
             if isinstance(node, ast.AugAssign):
                 reads |= killed

@@ -1,4 +1,4 @@
-"""Loops. Names that a body assigns and that a later iteration or the code behind the loop reads become carried values."""
+"""Loops. Names that a body assigns and that a later iteration or the code behind the loop reads are carried."""
 
 from __future__ import annotations
 
@@ -50,7 +50,12 @@ class Carried:
 
 def for_loop(frame: Frame, node: ast.For) -> None:
     if node.orelse:
-        raise frame.error("unsupported-python", "`else` of a loop is not part of the language", node.orelse[0], "put it after the loop")
+        raise frame.error(
+            "unsupported-python",
+            "`else` of a loop is not part of the language",
+            node.orelse[0],
+            "put it after the loop",
+        )
     header = _header(frame, node)
     if header.kind == "unroll":
         _unroll(frame, node, header)
@@ -61,14 +66,16 @@ def for_loop(frame: Frame, node: ast.For) -> None:
     kind = header.kind
     if frame.session.region is None and kind != "parallel":
         raise frame.error(
-            "host-loop", f"pl.{kind} outside a region is not supported yet", header.call,
+            "host-loop",
+            f"pl.{kind} outside a region is not supported yet",
+            header.call,
             "use pl.parallel if the iterations are independent, or put the loop into the region",
-        )  # fmt: skip
+        )
     target, init_names = _targets(frame, node, header)
     _loop(frame, node, header, target, init_names, node.body)
 
 
-# ------------------------------------------------------------------------------------------------------------------- headers
+# ----------------------------------------------------------------------------------------- headers
 
 
 def _header(frame: Frame, node: ast.For) -> Header:
@@ -84,14 +91,23 @@ def _header(frame: Frame, node: ast.For) -> Header:
         return Header("spmd", call, arguments, (Const(0), stop, Const(1)))
     given = arguments["bounds"]
     if not 1 <= len(given) <= 3:
-        raise frame.error("bad-argument", f"pl.{callee.name} takes (stop), (start, stop) or (start, stop, step), got {len(given)} arguments", call)
+        raise frame.error(
+            "bad-argument",
+            f"pl.{callee.name} takes (stop), (start, stop) or (start, stop, step), got {len(given)} arguments",
+            call,
+        )
     values = [frame.integer(v, n, "a loop bound") for v, n in given]
     start, stop = (Const(0), values[0]) if len(values) == 1 else (values[0], values[1])
     step = 1
     if len(values) == 3:
         step = frame.static_int(given[2][0], given[2][1], "the step of a loop")
         if step <= 0:
-            raise frame.error("bad-argument", f"the step of a loop must be positive, got {step}", given[2][1], "count upwards and compute the index: n - 1 - i")
+            raise frame.error(
+                "bad-argument",
+                f"the step of a loop must be positive, got {step}",
+                given[2][1],
+                "count upwards and compute the index: n - 1 - i",
+            )
     header = Header(callee.name, call, arguments, (start, stop, Const(step)))
     if callee.name == "pipeline":
         stage, stage_node = arguments["stage"]
@@ -111,7 +127,12 @@ def _targets(frame: Frame, node: ast.For, header: Header) -> tuple[str, list[str
     if not isinstance(init, (tuple, list)):
         raise frame.error("operand-kind", f"init_values must be a tuple, got {describe(init)}", init_node or node)
     target = node.target
-    shape_ok = isinstance(target, ast.Tuple) and len(target.elts) == 2 and isinstance(target.elts[0], ast.Name) and isinstance(target.elts[1], ast.Tuple)
+    shape_ok = (
+        isinstance(target, ast.Tuple)
+        and len(target.elts) == 2
+        and isinstance(target.elts[0], ast.Name)
+        and isinstance(target.elts[1], ast.Tuple)
+    )
     if not shape_ok or not all(isinstance(e, ast.Name) for e in target.elts[1].elts):  # type: ignore[attr-defined]
         raise frame.error("bad-target", "a loop with init_values needs `for i, (a, b) in ...`", target)
     names = [e.id for e in target.elts[1].elts]  # type: ignore[attr-defined]
@@ -121,7 +142,7 @@ def _targets(frame: Frame, node: ast.For, header: Header) -> tuple[str, list[str
     return target.elts[0].id, names  # type: ignore[attr-defined]
 
 
-# --------------------------------------------------------------------------------------------------------------------- loops
+# ------------------------------------------------------------------------------------------- loops
 
 
 def _unroll(frame: Frame, node: ast.For, header: Header) -> None:
@@ -130,7 +151,12 @@ def _unroll(frame: Frame, node: ast.For, header: Header) -> None:
     start, stop, step = (frame.static_int(b, header.call, "a bound of pl.unroll") for b in header.bounds)
     indices = range(start, stop, step)
     if len(indices) > MAX_UNROLL:
-        raise frame.error("too-long", f"pl.unroll writes out {len(indices)} iterations", header.call, f"use pl.range; pl.unroll is for up to {MAX_UNROLL}")
+        raise frame.error(
+            "too-long",
+            f"pl.unroll writes out {len(indices)} iterations",
+            header.call,
+            f"use pl.range; pl.unroll is for up to {MAX_UNROLL}",
+        )
     frame.nested += 1
     try:
         for i in indices:
@@ -151,9 +177,14 @@ def _index_bounds(frame: Frame, bounds: tuple[Expr, Expr, Expr]) -> tuple[Expr, 
 
 
 def _loop(
-    frame: Frame, node: ast.For | ast.With, header: Header, target: str | None, init_names: Sequence[str], body: Sequence[ast.stmt],
+    frame: Frame,
+    node: ast.For | ast.With,
+    header: Header,
+    target: str | None,
+    init_names: Sequence[str],
+    body: Sequence[ast.stmt],
     in_region: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     session = frame.session
     before = dict(frame.env)
     yielded = _yield_statement(body) if init_names else None
@@ -186,7 +217,9 @@ def _loop(
                         _take_yield(frame, yielded, init_names)
                     if len(session.errors) > errors_before:
                         break
-                    again = [n for c, p in zip(carried, params) if (n := _next(frame, c, p, names_before, node)) is not None]
+                    again = [
+                        n for c, p in zip(carried, params) if (n := _next(frame, c, p, names_before, node)) is not None
+                    ]
                     if again == carried:
                         ends = [_end(frame, c, node) for c in carried]
                         session.builder.append(Op("yield", tuple(ends), loc=frame.loc(node)))
@@ -203,10 +236,13 @@ def _loop(
         kind = "range" if header.kind == "parallel" and session.region is not None else header.kind
         session.builder.append(
             Op(
-                "for", (*header.bounds, *inits), tuple(results),
+                "for",
+                (*header.bounds, *inits),
+                tuple(results),
                 {"kind": "parallel" if kind == "spmd" else kind, "stages": header.stages},
-                (Block((index, *params), tuple(ops)),), frame.loc(node),
-            )  # fmt: skip
+                (Block((index, *params), tuple(ops)),),
+                frame.loc(node),
+            )
         )
     _after(frame, node, target, before, carried, results, body)
     if yielded is not None and isinstance(yielded, ast.Assign) and results:
@@ -230,13 +266,13 @@ def _body(frame: Frame, node: ast.AST, header: Header, index: Var, body: Sequenc
         session.spmd_indices.pop()
 
 
-# ------------------------------------------------------------------------------------------------------------ carried values
+# ---------------------------------------------------------------------------------- carried values
 
 
 def _candidates(frame: Frame, names: Sequence[str], node: ast.AST, header: Header) -> list[Carried]:
     out = []
     for name in names:
-        value = frame.env.get(name)
+        value: Any = frame.env.get(name)
         if is_number(value):
             value = to_expr(value)
         if not (is_tile(value) or is_runtime_scalar(value)):
@@ -256,11 +292,13 @@ def _narrow_init(frame: Frame, c: Carried, node: ast.AST) -> Expr:
 
 def _next(frame: Frame, c: Carried, param: Var, outside: frozenset[str], node: ast.AST) -> Carried | None:
     """The carried value as the next attempt should have it; None if the body leaves it alone after all."""
-    end = frame.env.get(c.name)
+    end: Any = frame.env.get(c.name)
     if end is param:
         return None
     if isinstance(end, Poison):
-        raise frame.error("loop-carried", f"{c.name} has no value at the end of the loop: {end.reason}", node, end.remedy)
+        raise frame.error(
+            "loop-carried", f"{c.name} has no value at the end of the loop: {end.reason}", node, end.remedy
+        )
     if is_number(end):
         end = to_expr(end)
     if isinstance(c.type, TileType) and is_tile(end):
@@ -274,7 +312,9 @@ def _type_change(frame: Frame, c: Carried, end: Any, node: ast.AST) -> Exception
     was = "an integer" if c.type == ScalarType(INDEX) else describe(c.init)
     now = "an integer" if is_runtime_scalar(end) and dtype_of(end) == INDEX else describe(end)
     message = f"{c.name} is {was} before the loop and {now} after an iteration: a loop cannot change its type"
-    return frame.error("loop-carried", message, node, "give it its final type before the loop, or use another name in the loop")
+    return frame.error(
+        "loop-carried", message, node, "give it its final type before the loop, or use another name in the loop"
+    )
 
 
 def _next_tile(frame: Frame, c: Carried, end: Var, outside: frozenset[str], node: ast.AST) -> Carried:
@@ -291,9 +331,11 @@ def _next_tile(frame: Frame, c: Carried, end: Var, outside: frozenset[str], node
         inner = sorted(v.name for v in variables(got) if v.name not in outside)
         if inner:
             raise frame.error(
-                "loop-carried", f"the valid shape of {c.name} changes from one iteration to the next (it depends on {', '.join(inner)})",
-                node, "give the parts one valid shape, or pl.set_validshape before the loop",
-            )  # fmt: skip
+                "loop-carried",
+                f"the valid shape of {c.name} changes between iterations: it depends on {', '.join(inner)}",
+                node,
+                "give the parts one valid shape, or pl.set_validshape before the loop",
+            )
         valid.append(not_negative(apply("min", have, got), session.ranges))
     return Carried(c.name, c.init, TileType(c.type.shape, c.type.dtype, (valid[0], valid[1])))
 
@@ -309,7 +351,9 @@ def _end(frame: Frame, c: Carried, node: ast.AST) -> Expr:
     return end  # type: ignore[no-any-return]
 
 
-def _check_fixed(frame: Frame, before: dict[str, Any], live: frozenset[str], carried: list[Carried], node: ast.For | ast.With) -> None:
+def _check_fixed(
+    frame: Frame, before: dict[str, Any], live: frozenset[str], carried: list[Carried], node: ast.For | ast.With
+) -> None:
     """Names that live through the loop but cannot be carried must stay what they are."""
     names = {c.name for c in carried}
     for name in sorted(live):
@@ -317,16 +361,28 @@ def _check_fixed(frame: Frame, before: dict[str, Any], live: frozenset[str], car
         if name in names or old is None or old is new or isinstance(old, Poison) or isinstance(new, Poison):
             continue
         if is_tensor(old) or is_tensor(new):
-            raise frame.error("loop-carried", f"{name} names another tensor after the loop than before", node, "use two names")
+            raise frame.error(
+                "loop-carried", f"{name} names another tensor after the loop than before", node, "use two names"
+            )
         if not isinstance(old, Expr) and not isinstance(new, Expr) and old == new:
             continue
-        raise frame.error("loop-carried", f"{name} is {describe(old)} before the loop and {describe(new)} after an iteration", node, "use two names")
+        raise frame.error(
+            "loop-carried",
+            f"{name} is {describe(old)} before the loop and {describe(new)} after an iteration",
+            node,
+            "use two names",
+        )
 
 
 def _after(
-    frame: Frame, node: ast.For | ast.With, target: str | None, before: dict[str, Any], carried: list[Carried], results: list[Var],
+    frame: Frame,
+    node: ast.For | ast.With,
+    target: str | None,
+    before: dict[str, Any],
+    carried: list[Carried],
+    results: list[Var],
     body: Sequence[ast.stmt],
-) -> None:  # fmt: skip
+) -> None:
     """Names behind the loop: carried values, what was there before, or nothing usable."""
     env, line = frame.env, node.lineno
     kept = {c.name for c in carried}
@@ -345,11 +401,13 @@ def _after(
         if name not in kept and name in env and isinstance(value, (int, float, str, Expr)) and name not in inside:
             env[name] = value
     if target is not None:
-        env[target] = Poison(f"{target} is the index of the loop at line {line}, which has ended", "compute it from the bounds")
+        env[target] = Poison(
+            f"{target} is the index of the loop at line {line}, which has ended", "compute it from the bounds"
+        )
     env.update((c.name, r) for c, r in zip(carried, results))
 
 
-# --------------------------------------------------------------------------------------------------------- yield_ and spmd
+# --------------------------------------------------------------------------------- yield_ and spmd
 
 
 def _yield_statement(body: Sequence[ast.stmt]) -> ast.Assign | ast.Expr | None:
@@ -370,7 +428,9 @@ def _take_yield(frame: Frame, statement: ast.Assign | ast.Expr, names: Sequence[
     assert isinstance(statement.value, ast.Call)
     call = statement.value
     if len(call.args) != len(names):
-        raise frame.error("unpack", f"pl.yield_ of {len(call.args)} values in a loop with {len(names)} init_values", call)
+        raise frame.error(
+            "unpack", f"pl.yield_ of {len(call.args)} values in a loop with {len(names)} init_values", call
+        )
     values = [frame.expr(a, n) for a, n in zip(call.args, names)]
     frame.env.update(zip(names, values))
 
@@ -387,7 +447,12 @@ def _sole_at(frame: Frame, body: Sequence[ast.stmt]) -> bool:
 def _check_spmd(frame: Frame, call: ast.Call) -> None:
     region_at = frame.session.region
     if region_at is not None:
-        raise frame.error("nested-region", f"pl.spmd inside the region of line {region_at.line}", call, "regions run on one core and do not nest: use pl.range")
+        raise frame.error(
+            "nested-region",
+            f"pl.spmd inside the region of line {region_at.line}",
+            call,
+            "regions run on one core and do not nest: use pl.range",
+        )
 
 
 def _spmd_loop(frame: Frame, node: ast.For, header: Header) -> None:

@@ -12,7 +12,7 @@ from pyto.frontends.python.proofs import not_negative
 from pyto.frontends.python.subscripts import Axis, assemble_tile, load, read, slice_tile, store, window
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.builder import is_scalar
-from pyto.ir.nodes import INDEX, BOOL, Const, Expr, Op, TensorType, TileType, Var, const
+from pyto.ir.nodes import BOOL, INDEX, Const, Expr, Op, TensorType, TileType, Var, const
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import apply
 from pyto.language.enums import AtomicType, TensorLayout
@@ -80,7 +80,9 @@ def _cast(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     tile = frame.tile(value, at, "input of pl.cast")
     mode, mode_node = arguments["mode"]
     if not isinstance(mode, str):
-        raise frame.error("bad-argument", f"mode must be a string, got {describe(mode)}", mode_node or node, "mode='rint'")
+        raise frame.error(
+            "bad-argument", f"mode must be a string, got {describe(mode)}", mode_node or node, "mode='rint'"
+        )
     if target == tile.dtype:
         return tile
     return frame.emit("cast", (tile,), {"target_type": target, "mode": mode}, node, hint)
@@ -107,16 +109,20 @@ def _matmul(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> An
 @operation("matmul_acc")
 def _matmul_acc(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     acc, lhs, rhs = _operands(frame, "matmul_acc", node, arguments)
-    return frame.emit("matmul_acc", (acc, lhs, rhs), {n: _flag(frame, arguments, n, node) for n in ("a_trans", "b_trans")}, node, hint)
+    return frame.emit(
+        "matmul_acc", (acc, lhs, rhs), {n: _flag(frame, arguments, n, node) for n in ("a_trans", "b_trans")}, node, hint
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------- making and shape
+# -------------------------------------------------------------------------------- making and shape
 
 
 def tile_shape(frame: Frame, value: Any, node: ast.AST) -> tuple[int, int]:
     """A compile-time shape of one or two axes, as two."""
     if not isinstance(value, (list, tuple)):
-        raise frame.error("operand-kind", f"a shape must be a list, got {describe(value)}", node, "write [rows, columns]")
+        raise frame.error(
+            "operand-kind", f"a shape must be a list, got {describe(value)}", node, "write [rows, columns]"
+        )
     sizes = [frame.static_int(v, node, "a tile shape", "dynamic-shape") for v in value]
     if not 1 <= len(sizes) <= 2:
         raise frame.error("not-2d", f"tiles have two axes, got {len(sizes)}", node, "write [rows, columns]")
@@ -132,9 +138,11 @@ def _create(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> An
     for name, plain in (("layout", (None, TensorLayout.ND)), ("init_value", (None,))):
         value, where = arguments[name]
         if value not in plain:
-            raise frame.error("unsupported", f"pl.create_tensor({name}={describe(value)}) is not supported yet", where or node)
+            raise frame.error(
+                "unsupported", f"pl.create_tensor({name}={describe(value)}) is not supported yet", where or node
+            )
     session = frame.session
-    if dtype == INDEX or dtype == BOOL:
+    if dtype in (INDEX, BOOL):
         raise frame.error("op-dtype", f"a tensor cannot hold {dtype}", node)
     if session.region is not None:
         return frame.emit("empty", (), {"shape": tile_shape(frame, shape, at), "dtype": dtype}, node, hint)
@@ -157,7 +165,9 @@ def _full(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     expr = frame.as_dtype(value, dtype, at)
     if dtype.kind != "f" and expr.dtype.kind == "f":  # type: ignore[attr-defined]
         raise frame.error("dtype-mismatch", f"a float does not fit a tile of {dtype}", at)
-    return frame.emit("full", (expr,), {"shape": tile_shape(frame, *_pair(arguments["shape"], node)), "dtype": dtype}, node, hint)
+    return frame.emit(
+        "full", (expr,), {"shape": tile_shape(frame, *_pair(arguments["shape"], node)), "dtype": dtype}, node, hint
+    )
 
 
 @operation("reshape")
@@ -181,7 +191,10 @@ def _with_valid(frame: Frame, tile: Var, sizes: list[Expr], node: ast.AST, hint:
     for size in sizes:
         if isinstance(size, Const) and size.value < 0:
             raise frame.error("bad-argument", f"a valid shape cannot be negative, got {size.value}", node)
-    limits = [not_negative(apply("min", const(have), size), frame.session.ranges) for have, size in zip(tile.type.shape, sizes)]
+    limits = [
+        not_negative(apply("min", const(have), size), frame.session.ranges)
+        for have, size in zip(tile.type.shape, sizes)
+    ]
     if tuple(limits) == tile.type.valid:
         return tile
     return frame.emit("set_validshape", (tile, *limits), {}, node, hint or tile.name)
@@ -193,13 +206,15 @@ def _const(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any
     return known(apply("cast", frame.scalar(value, at), dtype=frame.dtype(*_pair(arguments["dtype"], node), "dtype")))
 
 
-# ------------------------------------------------------------------------------------------------------------ memory access
+# ----------------------------------------------------------------------------------- memory access
 
 
 def _window_shape(frame: Frame, base: Var, value: Any, node: ast.AST) -> list[int]:
     rank = len(base.type.shape)  # type: ignore[union-attr]
     if not isinstance(value, (list, tuple)):
-        raise frame.error("operand-kind", f"a shape must be a list, got {describe(value)}", node, "write [rows, columns]")
+        raise frame.error(
+            "operand-kind", f"a shape must be a list, got {describe(value)}", node, "write [rows, columns]"
+        )
     if len(value) != rank:
         raise frame.error("rank-mismatch", f"{base.name} has {rank} axes, the shape has {len(value)}", node)
     sizes = [frame.static_int(v, node, "a tile shape", "dynamic-shape") for v in value]
@@ -208,7 +223,9 @@ def _window_shape(frame: Frame, base: Var, value: Any, node: ast.AST) -> list[in
     return sizes
 
 
-def _take(frame: Frame, node: ast.Call, base: tuple[Any, ast.AST], shape: Any, offset: Any, arguments: Arguments, hint: str) -> Any:
+def _take(
+    frame: Frame, node: ast.Call, base: tuple[Any, ast.AST], shape: Any, offset: Any, arguments: Arguments, hint: str
+) -> Any:
     source, at = base
     if not (is_tensor(source) or is_tile(source)):
         raise frame.error("operand-kind", f"a tensor or a tile is needed, got {describe(source)}", at)
@@ -217,7 +234,7 @@ def _take(frame: Frame, node: ast.Call, base: tuple[Any, ast.AST], shape: Any, o
         if value is not None:
             raise frame.error("unsupported", f"{name} is not supported yet", where or node)
     sizes = _window_shape(frame, source, *shape)
-    axes = window(frame, source, *offset[:1], sizes, offset[1])
+    axes = window(frame, source, offset[0], sizes, offset[1])
     valid, valid_node = arguments["valid_shape"]
     if is_tensor(source):
         tile = load(frame, source, axes, node, hint)
@@ -239,28 +256,53 @@ def _valid_sizes(frame: Frame, valid: Any, axes: list[Axis], base: Var, node: as
 
 @operation("slice")
 def _slice(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
-    return _take(frame, node, _pair(arguments["input"], node), _pair(arguments["shape"], node), _pair(arguments["offset"], node), arguments, hint)
+    return _take(
+        frame,
+        node,
+        _pair(arguments["input"], node),
+        _pair(arguments["shape"], node),
+        _pair(arguments["offset"], node),
+        arguments,
+        hint,
+    )
 
 
 @operation("load")
 def _load(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     tensor = frame.tensor(*_pair(arguments["tensor"], node), "tensor of pl.load"), node
-    return _take(frame, node, tensor, _pair(arguments["shapes"], node), _pair(arguments["offsets"], node), arguments, hint)
+    return _take(
+        frame, node, tensor, _pair(arguments["shapes"], node), _pair(arguments["offsets"], node), arguments, hint
+    )
 
 
 def _atomic(frame: Frame, arguments: Arguments, node: ast.AST) -> str | None:
     value, at = arguments["atomic"]
     if value is None or isinstance(value, AtomicType):
         return value.value if value is not None else None
-    raise frame.error("bad-argument", f"atomic must be a pl.AtomicType, got {describe(value)}", at or node, "atomic=pl.AtomicType.Add")
+    raise frame.error(
+        "bad-argument", f"atomic must be a pl.AtomicType, got {describe(value)}", at or node, "atomic=pl.AtomicType.Add"
+    )
 
 
-def _store_at(frame: Frame, tensor: Var, tile: Var, offsets: tuple[Any, ast.AST], node: ast.Call, source: ast.AST, atomic: str | None) -> Var:
+def _store_at(
+    frame: Frame,
+    tensor: Var,
+    tile: Var,
+    offsets: tuple[Any, ast.AST],
+    node: ast.Call,
+    source: ast.AST,
+    atomic: str | None,
+) -> Var:
     assert isinstance(tensor.type, TensorType) and isinstance(tile.type, TileType)
     rank = len(tensor.type.shape)
     rows, cols = tile.type.shape
     if rank == 1 and rows != 1:
-        raise frame.error("shape-mismatch", f"a tile of {rows} rows does not fit {tensor.name}, which has one axis", source, "pl.reshape it to one row")
+        raise frame.error(
+            "shape-mismatch",
+            f"a tile of {rows} rows does not fit {tensor.name}, which has one axis",
+            source,
+            "pl.reshape it to one row",
+        )
     sizes = [1] * (rank - 2) + [rows, cols] if rank > 1 else [cols]
     axes = window(frame, tensor, offsets[0], sizes, offsets[1])
     store(frame, tensor, axes, tile, node, source, atomic)
@@ -287,7 +329,7 @@ def _assemble(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> 
     target = frame.tile(target, at, "target of pl.assemble")
     if atomic:
         raise frame.error("bad-argument", "atomic is for tensors", node)
-    axes = window(frame, target, offsets[0], tile.type.shape, offsets[1])  # type: ignore[union-attr]
+    axes = window(frame, target, offsets[0], tile.type.shape, offsets[1])  # type: ignore[union-attr, arg-type]
     return assemble_tile(frame, target, axes, tile, node, hint or target.name)
 
 
@@ -295,7 +337,9 @@ def _assemble(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> 
 def _read(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     tensor, at = arguments["src"]
     if is_tile(tensor):
-        raise frame.error("unsupported", "reading one element of a tile is not supported yet", node, "read it from a tensor")
+        raise frame.error(
+            "unsupported", "reading one element of a tile is not supported yet", node, "read it from a tensor"
+        )
     tensor = frame.tensor(tensor, at, "src of pl.read")
     value, where = arguments["offset"]
     indices = value if isinstance(value, (list, tuple)) else [value]
@@ -308,10 +352,13 @@ def _dim(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     value, at = arguments["tensor"]
     if not (is_tensor(value) or is_tile(value)):
         raise frame.error("operand-kind", f"tensor of pl.tensor.dim must be a tensor, got {describe(value)}", at)
-    axis = frame.static_int(*arguments["axis"], "axis")
+    number, axis_node = arguments["axis"]
+    axis = frame.static_int(number, axis_node, "axis")
     shape = value.type.shape
     if not -len(shape) <= axis < len(shape):
-        raise frame.error("out-of-bounds", f"{value.name} has {len(shape)} axes, there is no axis {axis}", arguments["axis"][1])
+        raise frame.error(
+            "out-of-bounds", f"{value.name} has {len(shape)} axes, there is no axis {axis}", arguments["axis"][1]
+        )
     extent = shape[axis]
     return extent.value if isinstance(extent, Const) else extent
 
@@ -319,7 +366,12 @@ def _dim(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
 @operation("get_block_idx")
 def _get_block_idx(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     if not frame.session.spmd_indices:
-        raise frame.error("outside-spmd", "pl.get_block_idx() is the index of a pl.spmd, and there is none around it", node, "with pl.spmd(n):")
+        raise frame.error(
+            "outside-spmd",
+            "pl.get_block_idx() is the index of a pl.spmd, and there is none around it",
+            node,
+            "with pl.spmd(n):",
+        )
     return frame.session.spmd_indices[-1]
 
 

@@ -49,7 +49,11 @@ def parameters_of(frame: Frame) -> list[Parameter]:
         annotation = frame.function.annotations.get(arg.arg)
         direction = "in"
         if isinstance(annotation, Exception):
-            raise frame.error("bad-signature", f"the annotation of {arg.arg} raises {type(annotation).__name__}: {annotation}", arg.annotation or arg)
+            raise frame.error(
+                "bad-signature",
+                f"the annotation of {arg.arg} raises {type(annotation).__name__}: {annotation}",
+                arg.annotation or arg,
+            )
         if isinstance(annotation, Directed):
             direction, annotation = annotation.direction, annotation.inner
         out.append(Parameter(arg.arg, annotation, direction, plain(defaults.get(arg.arg, Parameter.MISSING)), arg))
@@ -60,24 +64,41 @@ def _dtype(frame: Frame, value: Any, parameter: Parameter) -> DType:
     if isinstance(value, DType):
         return value
     found = "no element type" if value is None else describe(value)
-    raise frame.error("bad-signature", f"{parameter.name}: {found} where an element type belongs", parameter.place, "for instance pl.Tensor[[16, 128], pl.FP32]")
+    raise frame.error(
+        "bad-signature",
+        f"{parameter.name}: {found} where an element type belongs",
+        parameter.place,
+        "for instance pl.Tensor[[16, 128], pl.FP32]",
+    )
 
 
 def _dims(frame: Frame, annotation: TensorAnnotation, parameter: Parameter) -> list[Any]:
     if not isinstance(annotation.dims, (list, tuple)) or not annotation.dims:
-        raise frame.error("bad-signature", f"{parameter.name}: the dims must be a list, got {describe(annotation.dims)}", parameter.place, "pl.Tensor[[16, 128], pl.FP32]")
+        raise frame.error(
+            "bad-signature",
+            f"{parameter.name}: the dims must be a list, got {describe(annotation.dims)}",
+            parameter.place,
+            "pl.Tensor[[16, 128], pl.FP32]",
+        )
     out = []
     for dim in annotation.dims:
         dim = plain(dim)
         if isinstance(dim, bool) or not isinstance(dim, (int, DynVar, Expr)):
-            raise frame.error("bad-signature", f"{parameter.name}: a dim is {describe(dim)}", parameter.place, 'a dim is an integer or pl.dynamic("NAME")')
+            raise frame.error(
+                "bad-signature",
+                f"{parameter.name}: a dim is {describe(dim)}",
+                parameter.place,
+                'a dim is an integer or pl.dynamic("NAME")',
+            )
         if isinstance(dim, int) and dim <= 0:
-            raise frame.error("bad-signature", f"{parameter.name}: a dim is {dim}", parameter.place, "dims are positive")
+            raise frame.error(
+                "bad-signature", f"{parameter.name}: a dim is {dim}", parameter.place, "dims are positive"
+            )
         out.append(dim)
     return out
 
 
-# ------------------------------------------------------------------------------------------------------------------- kernels
+# ----------------------------------------------------------------------------------------- kernels
 
 
 def kernel_parameters(frame: Frame) -> tuple[tuple[Param, ...], tuple[Var, ...]]:
@@ -92,7 +113,9 @@ def kernel_parameters(frame: Frame) -> tuple[tuple[Param, ...], tuple[Var, ...]]
     for parameter in parameters:
         var = Var(session.builder.names.fresh(parameter.name), _kernel_type(frame, parameter))
         if parameter.name in session.dims:
-            raise frame.error("name-clash", f"{parameter.name} is a parameter and a dimension", parameter.node, "rename one of them")
+            raise frame.error(
+                "name-clash", f"{parameter.name} is a parameter and a dimension", parameter.node, "rename one of them"
+            )
         frame.env[parameter.name] = var
         if isinstance(var.type, TensorType):
             session.directions[var] = parameter.direction
@@ -109,7 +132,12 @@ def _declare_dims(frame: Frame, parameter: Parameter) -> None:
             continue
         for var in [dim.var] if isinstance(dim, DynVar) else sorted(variables(dim), key=lambda v: v.name):
             if not var.name.isidentifier() or identifier(var.name) != var.name:
-                raise frame.error("bad-signature", f"{var.name!r} cannot be the name of a dimension: generated code needs the name", parameter.place, "choose another")
+                raise frame.error(
+                    "bad-signature",
+                    f"{var.name!r} cannot be the name of a dimension: generated code needs the name",
+                    parameter.place,
+                    "choose another",
+                )
             frame.session.dims.setdefault(var.name, var)
             frame.dims.setdefault(var.name, var)
             frame.session.ranges.setdefault(var, (Const(0), None))
@@ -117,37 +145,62 @@ def _declare_dims(frame: Frame, parameter: Parameter) -> None:
 
 def _check_bound(frame: Frame, parameters: list[Parameter]) -> None:
     """Each dim must be the size of an axis somewhere: that is what binds it at launch."""
-    bound = {d.name for p in parameters if isinstance(p.annotation, TensorAnnotation) for d in p.annotation.dims if isinstance(d, DynVar)}
+    bound = {
+        d.name
+        for p in parameters
+        if isinstance(p.annotation, TensorAnnotation)
+        for d in p.annotation.dims
+        if isinstance(d, DynVar)
+    }
     for parameter in parameters:
         if isinstance(parameter.annotation, TensorAnnotation):
             for dim in parameter.annotation.dims:
                 for var in variables(dim) if isinstance(dim, Expr) else ():
                     if var.name not in bound:
                         raise frame.error(
-                            "unbound-dim", f"{var.name} is never the size of an axis by itself, so nothing binds it", parameter.place,
+                            "unbound-dim",
+                            f"{var.name} is never the size of an axis by itself, so nothing binds it",
+                            parameter.place,
                             f"give the axis its own pl.dynamic, or a tensor an axis of size {var.name}",
-                        )  # fmt: skip
+                        )
 
 
 def _kernel_type(frame: Frame, parameter: Parameter) -> TensorType | ScalarType:
     annotation = parameter.annotation
     if isinstance(annotation, ScalarAnnotation):
         if parameter.direction != "in":
-            raise frame.error("bad-signature", f"{parameter.name}: a scalar cannot be an output", parameter.place, "write it to a tensor")
+            raise frame.error(
+                "bad-signature",
+                f"{parameter.name}: a scalar cannot be an output",
+                parameter.place,
+                "write it to a tensor",
+            )
         return ScalarType(_dtype(frame, annotation.dtype, parameter))
     if isinstance(annotation, TensorAnnotation) and annotation.kind == "tensor":
         dtype = _dtype(frame, annotation.dtype, parameter)
         if dtype in (INDEX, BOOL):
-            raise frame.error("bad-signature", f"{parameter.name}: a tensor cannot hold {dtype}", parameter.place, "use pl.INT32 or pl.INT8")
+            raise frame.error(
+                "bad-signature",
+                f"{parameter.name}: a tensor cannot hold {dtype}",
+                parameter.place,
+                "use pl.INT32 or pl.INT8",
+            )
         dims = _dims(frame, annotation, parameter)
-        return TensorType(tuple(d.var if isinstance(d, DynVar) else Const(d) if isinstance(d, int) else d for d in dims), dtype)
+        return TensorType(
+            tuple(d.var if isinstance(d, DynVar) else Const(d) if isinstance(d, int) else d for d in dims), dtype
+        )
     if annotation is Tensor:
-        raise frame.error("bad-signature", f"{parameter.name}: a kernel's tensors need dims and an element type", parameter.place, f"{parameter.name}: pl.Tensor[[16, 128], pl.FP32]")
+        raise frame.error(
+            "bad-signature",
+            f"{parameter.name}: a kernel's tensors need dims and an element type",
+            parameter.place,
+            f"{parameter.name}: pl.Tensor[[16, 128], pl.FP32]",
+        )
     what = "has no annotation" if parameter.annotation is None else f"is annotated with {describe(annotation)}"
     raise frame.error("bad-signature", f"{parameter.name} {what}", parameter.place, f"annotate it with {_KINDS}")
 
 
-# ---------------------------------------------------------------------------------------------------------- inlined functions
+# ------------------------------------------------------------------------------- inlined functions
 
 
 def bind_parameter(inner: Frame, parameter: Parameter, value: Any, where: ast.AST, caller: Frame) -> None:
@@ -158,20 +211,34 @@ def bind_parameter(inner: Frame, parameter: Parameter, value: Any, where: ast.AS
     elif annotation in (Tensor, Tile):
         if not (is_tensor(value) or is_tile(value)) or (annotation is Tile and not is_tile(value)):
             kind = "tensor" if annotation is Tensor else "tile"
-            raise caller.error("operand-kind", f"{parameter.name} of {inner.function.name} must be a {kind}, got {describe(value)}", where)
+            raise caller.error(
+                "operand-kind",
+                f"{parameter.name} of {inner.function.name} must be a {kind}, got {describe(value)}",
+                where,
+            )
     elif annotation is Scalar or isinstance(annotation, ScalarAnnotation):
         if not (is_number(value) or is_runtime_scalar(value)):
-            raise caller.error("operand-kind", f"{parameter.name} of {inner.function.name} must be a scalar, got {describe(value)}", where)
+            raise caller.error(
+                "operand-kind",
+                f"{parameter.name} of {inner.function.name} must be a scalar, got {describe(value)}",
+                where,
+            )
         if isinstance(annotation, ScalarAnnotation) and isinstance(annotation.dtype, DType):
             kind = annotation.dtype.kind
             if isinstance(value, int) and kind == "f":
                 value = float(value)
             elif isinstance(value, float) and kind in "iu":
-                raise caller.error("dtype-mismatch", f"{parameter.name} of {inner.function.name} is {annotation.dtype}, got {value!r}", where)
+                raise caller.error(
+                    "dtype-mismatch",
+                    f"{parameter.name} of {inner.function.name} is {annotation.dtype}, got {value!r}",
+                    where,
+                )
     inner.env[parameter.name] = value
 
 
-def _check_tensor(inner: Frame, parameter: Parameter, annotation: TensorAnnotation, value: Any, where: ast.AST, caller: Frame) -> None:
+def _check_tensor(
+    inner: Frame, parameter: Parameter, annotation: TensorAnnotation, value: Any, where: ast.AST, caller: Frame
+) -> None:
     label = f"{parameter.name} of {inner.function.name}"
     if not (is_tensor(value) or is_tile(value)):
         raise caller.error("operand-kind", f"{label} must be a tensor, got {describe(value)}", where)
@@ -191,7 +258,11 @@ def _check_tensor(inner: Frame, parameter: Parameter, annotation: TensorAnnotati
                 continue
             want: Expr = known
         else:
-            want = Const(dim) if isinstance(dim, int) else substitute(dim, {v: inner.dims[v.name] for v in variables(dim) if v.name in inner.dims})
+            want = (
+                Const(dim)
+                if isinstance(dim, int)
+                else substitute(dim, {v: inner.dims[v.name] for v in variables(dim) if v.name in inner.dims})
+            )
         if caller.session.constant(want - extent) != 0:
             named = f"{dim.name} = " if isinstance(dim, DynVar) else ""
             message = f"axis {axis} of {label} is {named}{_say(want)}, that of {value.name} is {_say(extent)}"

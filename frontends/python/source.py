@@ -70,7 +70,7 @@ def locate(fn: Callable[..., Any]) -> tuple[Source, FunctionNode]:
     if node is None:
         raise CompileError(
             "no-source",
-            f"{code.co_name} is not at line {code.co_firstlineno} of {code.co_filename}: the file changed since it was imported",
+            f"{code.co_name} is not at line {code.co_firstlineno} of {code.co_filename}: the file has changed",
             remedy="import it again",
         )
     return source, node

@@ -48,7 +48,9 @@ def run(frame: Frame, statements: Sequence[ast.stmt]) -> None:
         handler = HANDLERS.get(type(statement))
         try:
             if handler is None:
-                what, instead = REFUSED_STATEMENTS.get(type(statement), (type(statement).__name__, "write it with what pl has"))
+                what, instead = REFUSED_STATEMENTS.get(
+                    type(statement), (type(statement).__name__, "write it with what pl has")
+                )
                 raise frame.error("unsupported-python", f"{what} is not part of the language", statement, instead)
             handler(frame, statement)
         except CompileError as error:
@@ -58,7 +60,7 @@ def run(frame: Frame, statements: Sequence[ast.stmt]) -> None:
                     frame.env[name] = Poison(None)
 
 
-# --------------------------------------------------------------------------------------------------------------- assignment
+# -------------------------------------------------------------------------------------- assignment
 
 
 def bind(frame: Frame, name: str, value: Any, node: ast.AST) -> None:
@@ -77,7 +79,9 @@ def assign(frame: Frame, target: ast.expr, value: Any, statement: ast.stmt, valu
         if not isinstance(value, (tuple, list)):
             raise frame.error("unpack", f"{describe(value)} cannot be unpacked into {len(target.elts)} names", target)
         if any(isinstance(e, ast.Starred) for e in target.elts):
-            raise frame.error("unsupported-python", "a starred target is not part of the language", target, "write the names out")
+            raise frame.error(
+                "unsupported-python", "a starred target is not part of the language", target, "write the names out"
+            )
         if len(value) != len(target.elts):
             raise frame.error("unpack", f"{len(value)} values for {len(target.elts)} names", target)
         for element, item in zip(target.elts, value):
@@ -90,9 +94,15 @@ def assign(frame: Frame, target: ast.expr, value: Any, statement: ast.stmt, valu
 
 def _assign(frame: Frame, node: ast.Assign) -> None:
     only = node.targets[0]
-    if isinstance(only, (ast.Tuple, ast.List)) and isinstance(node.value, (ast.Tuple, ast.List)) and len(only.elts) == len(node.value.elts):
+    if (
+        isinstance(only, (ast.Tuple, ast.List))
+        and isinstance(node.value, (ast.Tuple, ast.List))
+        and len(only.elts) == len(node.value.elts)
+    ):
         # Name each result after its target.
-        value: Any = tuple(evaluate(frame, v, t.id if isinstance(t, ast.Name) else "") for t, v in zip(only.elts, node.value.elts))
+        value: Any = tuple(
+            evaluate(frame, v, t.id if isinstance(t, ast.Name) else "") for t, v in zip(only.elts, node.value.elts)
+        )
     else:
         value = evaluate(frame, node.value, only.id if isinstance(only, ast.Name) else "")
     for target in node.targets:
@@ -101,7 +111,9 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
 
 def _annotated(frame: Frame, node: ast.AnnAssign) -> None:
     if node.value is None:
-        raise frame.error("unsupported-python", "a declaration without a value is not part of the language", node, "assign a value")
+        raise frame.error(
+            "unsupported-python", "a declaration without a value is not part of the language", node, "assign a value"
+        )
     value = evaluate(frame, node.value, node.target.id if isinstance(node.target, ast.Name) else "")
     assign(frame, node.target, value, node, node.value)
 
@@ -126,8 +138,21 @@ def _expression(frame: Frame, node: ast.Expr) -> None:
     if isinstance(value, ast.Call):
         evaluate(frame, value)
         return
-    if type(value) in (ast.Name, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.IfExp, ast.Tuple, ast.List):
-        raise frame.error("no-effect", "this expression has no effect", value, "assign it to a name, or store it to a tensor")
+    if type(value) in (
+        ast.Name,
+        ast.Attribute,
+        ast.BinOp,
+        ast.UnaryOp,
+        ast.Compare,
+        ast.BoolOp,
+        ast.Subscript,
+        ast.IfExp,
+        ast.Tuple,
+        ast.List,
+    ):
+        raise frame.error(
+            "no-effect", "this expression has no effect", value, "assign it to a name, or store it to a tensor"
+        )
     evaluate(frame, value)
 
 
@@ -138,42 +163,53 @@ def _pass(frame: Frame, node: ast.stmt) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     decided = decide(frame, frame.expr(node.test), node.test)
     if decided is None:
-        raise frame.error("unsupported", "a run-time assert is not supported yet", node, "assert compile-time conditions only")
+        raise frame.error(
+            "unsupported", "a run-time assert is not supported yet", node, "assert compile-time conditions only"
+        )
     if not decided:
         message = frame.expr(node.msg) if node.msg is not None else None
         text = f"assertion failed: {message}" if isinstance(message, str) else "assertion failed"
         raise frame.error("assertion", text, node.test)
 
 
-# ------------------------------------------------------------------------------------------------------------- control flow
+# ------------------------------------------------------------------------------------ control flow
 
 
 def _if(frame: Frame, node: ast.If) -> None:
     decided = decide(frame, frame.expr(node.test), node.test)
     if decided is None:
         raise frame.error(
-            "unsupported", "an `if` on a run-time condition is not supported yet", node.test,
-            "make the condition a compile-time constant; for a first iteration write it before the loop and start the loop at 1",
-        )  # fmt: skip
+            "unsupported",
+            "an `if` on a run-time condition is not supported yet",
+            node.test,
+            "make it a compile-time constant; a first iteration goes before the loop, which then starts at 1",
+        )
     run(frame, node.body if decided else node.orelse)
 
 
 def _return(frame: Frame, node: ast.Return) -> None:
     if frame.nested:
-        raise frame.error("early-return", "return inside a loop or region is not part of the language", node, "return at the end of the function")
+        raise frame.error(
+            "early-return",
+            "return inside a loop or region is not part of the language",
+            node,
+            "return at the end of the function",
+        )
     value = evaluate(frame, node.value) if node.value is not None else None
     if frame.parent is None and value is not None:
         for item in value if isinstance(value, (tuple, list)) else [value]:
             if not is_tensor(item) or frame.session.directions.get(item) not in ("out", "inout"):
                 raise frame.error(
-                    "bad-return", f"a kernel returns its pl.Out and pl.InOut parameters, not {describe(item)}", node.value or node,
+                    "bad-return",
+                    f"a kernel returns its pl.Out and pl.InOut parameters, not {describe(item)}",
+                    node.value or node,
                     "store the result to an out parameter and return that",
-                )  # fmt: skip
+                )
     frame.returned = value
     frame.has_returned = True
 
 
-# ------------------------------------------------------------------------------------------------------------------ regions
+# ----------------------------------------------------------------------------------------- regions
 
 
 def _with(frame: Frame, node: ast.With) -> None:
@@ -185,10 +221,17 @@ def _with(frame: Frame, node: ast.With) -> None:
     item = node.items[0]
     call = item.context_expr
     callee = frame.expr(call.func) if isinstance(call, ast.Call) else None
-    if not isinstance(call, ast.Call) or not isinstance(callee, Intrinsic) or callee.name not in ("at", "spmd") or callee.refused:
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(callee, Intrinsic)
+        or callee.name not in ("at", "spmd")
+        or callee.refused
+    ):
         if isinstance(callee, Intrinsic) and callee.refused:
             raise frame.error("unsupported", f"{callee.spelled}: {callee.refused}", call)
-        raise frame.error("unsupported-python", "`with` is for pl.at and pl.spmd", call, "with pl.at(level=pl.Level.CORE_GROUP):")
+        raise frame.error(
+            "unsupported-python", "`with` is for pl.at and pl.spmd", call, "with pl.at(level=pl.Level.CORE_GROUP):"
+        )
     task = item.optional_vars
     if task is not None:
         if not isinstance(task, ast.Name):
@@ -200,7 +243,12 @@ def _with(frame: Frame, node: ast.With) -> None:
         return
     level, level_node = arguments["level"]
     if level is not Level.CORE_GROUP:
-        raise frame.error("unsupported", f"pl.at runs on a core group, not on {describe(level)}", level_node, "level=pl.Level.CORE_GROUP")
+        raise frame.error(
+            "unsupported",
+            f"pl.at runs on a core group, not on {describe(level)}",
+            level_node,
+            "level=pl.Level.CORE_GROUP",
+        )
     region(frame, node.body, arguments["name_hint"], call)
 
 
@@ -208,7 +256,12 @@ def region(frame: Frame, body: Sequence[ast.stmt], hint: tuple[Any, ast.AST | No
     """One region with `body`; what it computes on tiles ends with it."""
     session = frame.session
     if session.region is not None:
-        raise frame.error("nested-region", f"a region inside the region of line {session.region.line}", node, "regions run on one core and do not nest")
+        raise frame.error(
+            "nested-region",
+            f"a region inside the region of line {session.region.line}",
+            node,
+            "regions run on one core and do not nest",
+        )
     name, name_node = hint
     if not isinstance(name, str):
         raise frame.error("operand-kind", f"name_hint must be a string, got {describe(name)}", name_node or node)
@@ -243,7 +296,10 @@ def _close(frame: Frame, before: dict[str, Any], line: int) -> None:
         if before.get(name) is value or isinstance(value, (Poison, TaskId)) or is_tensor(value):
             continue
         values = value if isinstance(value, (tuple, list)) else [value]
-        if any(isinstance(v, Var) and not is_tensor(v) or isinstance(v, Expr) and not isinstance(v, Var) for v in values):
+        if any(
+            (isinstance(v, Var) and not is_tensor(v)) or (isinstance(v, Expr) and not isinstance(v, Var))
+            for v in values
+        ):
             what = "tile" if any(is_tile(v) for v in values) else "value"
             frame.env[name] = Poison(
                 f"{name} is a {what} of the region at line {line}, which has ended",

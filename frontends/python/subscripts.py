@@ -47,7 +47,10 @@ def _shape(base: Var) -> list[Expr]:
 def parse_window(frame: Frame, base: Var, node: ast.Subscript) -> list[Axis]:
     """The window that `base[...]` names."""
     shape = _shape(base)
-    return [_axis(frame, base, i, extent, item) for i, (item, extent) in enumerate(zip(_items(node, len(shape), frame), shape))]
+    return [
+        _axis(frame, base, i, extent, item)
+        for i, (item, extent) in enumerate(zip(_items(node, len(shape), frame), shape))
+    ]
 
 
 def _axis(frame: Frame, base: Var, axis: int, extent: Expr, item: ast.expr) -> Axis:
@@ -55,14 +58,24 @@ def _axis(frame: Frame, base: Var, axis: int, extent: Expr, item: ast.expr) -> A
     if not isinstance(item, ast.Slice):
         value = frame.expr(item)
         if is_tile(value) or is_tensor(value):
-            raise frame.error("bad-index", f"{where} is indexed by {describe(value)}", item, "indices are integers: pl.read(tensor, [i]) gives one")
+            raise frame.error(
+                "bad-index",
+                f"{where} is indexed by {describe(value)}",
+                item,
+                "indices are integers: pl.read(tensor, [i]) gives one",
+            )
         offset = frame.integer(value, item, f"the index of {where}")
         _check_offset(frame, offset, extent, where, item)
         return Axis(offset, 1, True, item)
     if item.step is not None:
         step = frame.expr(item.step)
         if step != 1:
-            raise frame.error("slice-step", "slices with a step are not part of the language", item.step, "load the whole range, or loop over it")
+            raise frame.error(
+                "slice-step",
+                "slices with a step are not part of the language",
+                item.step,
+                "load the whole range, or loop over it",
+            )
     lower = frame.expr(item.lower) if item.lower is not None else 0
     upper = frame.expr(item.upper) if item.upper is not None else None
     start = frame.integer(lower, item.lower or item, f"the start of the slice of {where}")
@@ -73,15 +86,27 @@ def _axis(frame: Frame, base: Var, axis: int, extent: Expr, item: ast.expr) -> A
         assert item.upper is not None
         stop = frame.integer(upper, item.upper, f"the end of the slice of {where}")
         if isinstance(stop, Const) and stop.value < 0:
-            raise frame.error("negative-index", f"the slice of {where} ends at {stop.value}: negative indices are not part of the language", item.upper, "count from the start")
+            raise frame.error(
+                "negative-index",
+                f"the slice of {where} ends at {stop.value}: negative indices are not part of the language",
+                item.upper,
+                "count from the start",
+            )
     size = frame.session.constant(stop - start)
     if size is None:
         if upper is None and start == Const(0):
             return Axis(start, None, False, item)
         message = f"the slice of {where} has a run-time length: a tile shape must be a compile-time integer"
-        raise frame.error("dynamic-shape", message, item, "write x[i : i + N] with a constant N; the part past the end of the tensor is left out by itself")
+        raise frame.error(
+            "dynamic-shape",
+            message,
+            item,
+            "write x[i : i + N] with a constant N; the part past the end of the tensor is left out by itself",
+        )
     if size <= 0:
-        raise frame.error("empty-slice", f"the slice of {where} has {size} elements", item, "the end must be above the start")
+        raise frame.error(
+            "empty-slice", f"the slice of {where} has {size} elements", item, "the end must be above the start"
+        )
     return Axis(start, size, False, item)
 
 
@@ -89,7 +114,12 @@ def _check_offset(frame: Frame, offset: Expr, extent: Expr, where: str, node: as
     if not isinstance(offset, Const):
         return
     if offset.value < 0:
-        raise frame.error("negative-index", f"{where} is indexed at {offset.value}: negative indices are not part of the language", node, "count from the start")
+        raise frame.error(
+            "negative-index",
+            f"{where} is indexed at {offset.value}: negative indices are not part of the language",
+            node,
+            "count from the start",
+        )
     if isinstance(extent, Const) and offset.value >= extent.value:
         raise frame.error("out-of-bounds", f"{where} has {extent.value} elements, the index is {offset.value}", node)
 
@@ -98,9 +128,16 @@ def window(frame: Frame, base: Var, offsets: Any, sizes: Sequence[int], offsets_
     """The window of given offsets and sizes, one each per axis."""
     shape = _shape(base)
     if not isinstance(offsets, (list, tuple)):
-        raise frame.error("operand-kind", f"offsets must be a list, got {describe(offsets)}", offsets_node, f"write {['0'] * len(shape)}".replace("'", ""))
+        raise frame.error(
+            "operand-kind",
+            f"offsets must be a list, got {describe(offsets)}",
+            offsets_node,
+            f"write {['0'] * len(shape)}".replace("'", ""),
+        )
     if len(offsets) != len(shape):
-        raise frame.error("rank-mismatch", f"{base.name} has {len(shape)} axes, the offsets have {len(offsets)}", offsets_node)
+        raise frame.error(
+            "rank-mismatch", f"{base.name} has {len(shape)} axes, the offsets have {len(offsets)}", offsets_node
+        )
     axes = []
     for i, (value, size, extent) in enumerate(zip(offsets, sizes, shape)):
         offset = frame.integer(value, offsets_node, f"the offset of axis {i} of {base.name}")
@@ -109,7 +146,7 @@ def window(frame: Frame, base: Var, offsets: Any, sizes: Sequence[int], offsets_
     return axes
 
 
-# ----------------------------------------------------------------------------------------------------------------- reading
+# ----------------------------------------------------------------------------------------- reading
 
 
 def load_subscript(frame: Frame, node: ast.Subscript, hint: str = "") -> Any:
@@ -123,13 +160,21 @@ def load_subscript(frame: Frame, node: ast.Subscript, hint: str = "") -> Any:
     if all(a.single for a in axes):
         if is_tensor(base):
             return read(frame, base, [a.offset for a in axes], node, hint)
-        raise frame.error("unsupported", "reading one element of a tile is not supported yet", node, "keep it as a tile: t[i : i + 1, j : j + 1], or pl.read it from a tensor")
+        raise frame.error(
+            "unsupported",
+            "reading one element of a tile is not supported yet",
+            node,
+            "keep it as a tile: t[i : i + 1, j : j + 1], or pl.read it from a tensor",
+        )
     return load(frame, base, axes, node, hint) if is_tensor(base) else slice_tile(frame, base, axes, node, hint)
 
 
 def _element(frame: Frame, base: Any, node: ast.Subscript) -> Any:
     if isinstance(node.slice, ast.Slice):
-        bounds = [None if e is None else frame.static_int(frame.expr(e), e, "a slice of a tuple") for e in (node.slice.lower, node.slice.upper, node.slice.step)]
+        bounds = [
+            None if e is None else frame.static_int(frame.expr(e), e, "a slice of a tuple")
+            for e in (node.slice.lower, node.slice.upper, node.slice.step)
+        ]
         return base[slice(*bounds)]
     index = frame.static_int(frame.expr(node.slice), node.slice, "the index of a tuple")
     try:
@@ -144,7 +189,12 @@ def _sizes(frame: Frame, base: Var, axes: list[Axis]) -> list[int]:
         if axis.size is None:
             extent = _shape(base)[i]
             message = f"axis {i} of {base.name} has a run-time size: a tile shape must be a compile-time integer"
-            raise frame.error("dynamic-shape", message, axis.node, f"load a fixed number of rows, {base.name}[i : i + N]: past the end of {_text(extent)} they are left out by themselves")
+            raise frame.error(
+                "dynamic-shape",
+                message,
+                axis.node,
+                f"load a fixed number, {base.name}[i : i + N]: what lies past {_text(extent)} is left out by itself",
+            )
         out.append(axis.size)
     return out
 
@@ -162,12 +212,19 @@ def collapse(frame: Frame, base: Var, sizes: Sequence[int], node: ast.AST) -> tu
         return (1, sizes[0]), None, 0
     wide = [i for i, s in enumerate(sizes[:-1]) if s > 1]
     if len(wide) > 1:
-        raise frame.error("not-2d", f"a window {list(sizes)} has more than two axes longer than 1: tiles have two", node, "loop over one of them")
+        raise frame.error(
+            "not-2d",
+            f"a window {list(sizes)} has more than two axes longer than 1: tiles have two",
+            node,
+            "loop over one of them",
+        )
     rows = wide[0] if wide else cols - 1
     return (sizes[rows], sizes[cols]), rows, cols
 
 
-def load(frame: Frame, tensor: Var, axes: list[Axis], node: ast.AST, hint: str = "", valid: tuple[Expr, Expr] | None = None) -> Any:
+def load(
+    frame: Frame, tensor: Var, axes: list[Axis], node: ast.AST, hint: str = "", valid: tuple[Expr, Expr] | None = None
+) -> Any:
     """A window of a tensor as a tile."""
     sizes = _sizes(frame, tensor, axes)
     shape, rows, cols = collapse(frame, tensor, sizes, node)
@@ -177,9 +234,11 @@ def load(frame: Frame, tensor: Var, axes: list[Axis], node: ast.AST, hint: str =
         attrs["valid"] = valid
     if frame.session.region is None:
         raise frame.error(
-            "outside-region", f"{tensor.name}[...] loads a tile, and this is host code", node,
+            "outside-region",
+            f"{tensor.name}[...] loads a tile, and this is host code",
+            node,
             "put it into `with pl.at(level=pl.Level.CORE_GROUP):` or a `for i in pl.spmd(n):` loop",
-        )  # fmt: skip
+        )
     return frame.emit("load", (tensor, *(a.offset for a in axes)), attrs, node, hint)
 
 
@@ -187,11 +246,15 @@ def read(frame: Frame, tensor: Var, offsets: Sequence[Expr], node: ast.AST, hint
     """One element of a tensor as a scalar."""
     if frame.session.region is None:
         raise frame.error(
-            "host-read", f"host code cannot read {tensor.name}: it is in device memory", node,
+            "host-read",
+            f"host code cannot read {tensor.name}: it is in device memory",
+            node,
             "read it in a region (pl.at or pl.spmd), or pass the value as a pl.Scalar",
-        )  # fmt: skip
+        )
     if len(offsets) != len(_shape(tensor)):
-        raise frame.error("rank-mismatch", f"{tensor.name} has {len(_shape(tensor))} axes, the index has {len(offsets)}", node)
+        raise frame.error(
+            "rank-mismatch", f"{tensor.name} has {len(_shape(tensor))} axes, the index has {len(offsets)}", node
+        )
     check_readable(frame, tensor, node)
     return frame.emit("read", (tensor, *offsets), {}, node, hint)
 
@@ -203,8 +266,18 @@ def check_readable(frame: Frame, tensor: Var, node: ast.AST) -> None:
     if tensor in session.written or direction not in ("out", "workspace"):
         return
     if direction == "out":
-        raise frame.error("read-before-write", f"{tensor.name} is pl.Out and is read before anything is written to it", node, "declare it pl.InOut")
-    raise frame.error("read-before-write", f"{tensor.name} is read before anything is written to it", node, "write it in an earlier region")
+        raise frame.error(
+            "read-before-write",
+            f"{tensor.name} is pl.Out and is read before anything is written to it",
+            node,
+            "declare it pl.InOut",
+        )
+    raise frame.error(
+        "read-before-write",
+        f"{tensor.name} is read before anything is written to it",
+        node,
+        "write it in an earlier region",
+    )
 
 
 def slice_tile(frame: Frame, tile: Var, axes: list[Axis], node: ast.AST, hint: str = "") -> Any:
@@ -216,13 +289,17 @@ def slice_tile(frame: Frame, tile: Var, axes: list[Axis], node: ast.AST, hint: s
     return frame.emit("slice", (tile, *offsets), {"shape": tuple(sizes)}, node, hint)
 
 
-# ----------------------------------------------------------------------------------------------------------------- writing
+# ----------------------------------------------------------------------------------------- writing
 
 
-def store_subscript(frame: Frame, target: ast.Subscript, value: Any, node: ast.stmt, augment: ast.operator | None = None) -> None:
+def store_subscript(
+    frame: Frame, target: ast.Subscript, value: Any, node: ast.stmt, augment: ast.operator | None = None
+) -> None:
     """`base[...] = value`, or `base[...] op= value`."""
     if not isinstance(target.value, ast.Name):
-        raise frame.error("bad-target", "elements of a named tensor or tile can be assigned, nothing else", target.value)
+        raise frame.error(
+            "bad-target", "elements of a named tensor or tile can be assigned, nothing else", target.value
+        )
     name = target.value.id
     base = frame.expr(target.value)
     if not (is_tensor(base) or is_tile(base)):
@@ -248,10 +325,14 @@ def _filled(frame: Frame, base: Var, axes: list[Axis], value: Any, target: ast.A
     if all(a.single for a in axes):
         raise frame.error("unsupported", "writing one element is not supported yet", target, "assign a slice")
     shape, _, _ = collapse(frame, base, _sizes(frame, base, axes), target)
-    return frame.emit("full", (frame.as_dtype(value, base.dtype, source),), {"shape": shape, "dtype": base.dtype}, source)
+    return frame.emit(
+        "full", (frame.as_dtype(value, base.dtype, source),), {"shape": shape, "dtype": base.dtype}, source
+    )
 
 
-def store(frame: Frame, tensor: Var, axes: list[Axis], tile: Var, node: ast.AST, source: ast.AST, atomic: str | None = None) -> None:
+def store(
+    frame: Frame, tensor: Var, axes: list[Axis], tile: Var, node: ast.AST, source: ast.AST, atomic: str | None = None
+) -> None:
     """Writes the valid part of a tile, as far as the tensor reaches."""
     assert isinstance(tile.type, TileType) and isinstance(tensor.type, TensorType)
     _check_writable(frame, tensor, node, atomic)
@@ -268,14 +349,18 @@ def store(frame: Frame, tensor: Var, axes: list[Axis], tile: Var, node: ast.AST,
     tile = _clip(frame, tensor, axes, (rows, cols), tile, node)
     if frame.session.region is None:
         raise frame.error(
-            "outside-region", f"{tensor.name}[...] stores a tile, and this is host code", node,
+            "outside-region",
+            f"{tensor.name}[...] stores a tile, and this is host code",
+            node,
             "put it into `with pl.at(level=pl.Level.CORE_GROUP):` or a `for i in pl.spmd(n):` loop",
-        )  # fmt: skip
+        )
     frame.emit("store", (tensor, tile, *(a.offset for a in axes)), {"rows": rows, "cols": cols, "atomic": atomic}, node)
     frame.session.written.add(tensor)
 
 
-def _clip(frame: Frame, tensor: Var, axes: list[Axis], varying: tuple[int | None, int], tile: Var, node: ast.AST) -> Var:
+def _clip(
+    frame: Frame, tensor: Var, axes: list[Axis], varying: tuple[int | None, int], tile: Var, node: ast.AST
+) -> Var:
     """The tile without what lies past the end of the tensor."""
     assert isinstance(tile.type, TileType) and isinstance(tensor.type, TensorType)
     ranges = frame.session.ranges
@@ -298,9 +383,19 @@ def _clip(frame: Frame, tensor: Var, axes: list[Axis], varying: tuple[int | None
 def _check_writable(frame: Frame, tensor: Var, node: ast.AST, atomic: str | None) -> None:
     direction = frame.session.directions.get(tensor)
     if direction == "in":
-        raise frame.error("not-writable", f"{tensor.name} is an input of the kernel and cannot be written", node, f"declare it {tensor.name}: pl.Out[pl.Tensor[...]] or pl.InOut[...]")
+        raise frame.error(
+            "not-writable",
+            f"{tensor.name} is an input of the kernel and cannot be written",
+            node,
+            f"declare it {tensor.name}: pl.Out[pl.Tensor[...]] or pl.InOut[...]",
+        )
     if atomic and direction == "out" and tensor not in frame.session.written:
-        raise frame.error("read-before-write", f"{tensor.name} is pl.Out and is added to before anything is written to it", node, "declare it pl.InOut, or store zeros first")
+        raise frame.error(
+            "read-before-write",
+            f"{tensor.name} is pl.Out and is added to before anything is written to it",
+            node,
+            "declare it pl.InOut, or store zeros first",
+        )
 
 
 def assemble_tile(frame: Frame, tile: Var, axes: list[Axis], part: Var, node: ast.AST, hint: str = "") -> Any:

@@ -182,7 +182,9 @@ class _Printer:
         return f"%{var.name}: {show_type(var.type)}"
 
     def function(self, f: Function) -> None:
-        text = f"{f.kind} {f.name}({', '.join(f'%{p.var.name}: {p.direction} {show_type(p.var.type)}' for p in f.params)})"
+        text = (
+            f"{f.kind} {f.name}({', '.join(f'%{p.var.name}: {p.direction} {show_type(p.var.type)}' for p in f.params)})"
+        )
         if f.dims:
             text += f" dims({', '.join(self._define(d) for d in f.dims)})"
         if f.body.params:

@@ -49,7 +49,9 @@ class VerifyError(InternalError):
     def __init__(self, message: str, op: Op | None = None, loc: Loc | None = None) -> None:
         self.op = op
         text = print_op(op).splitlines()[0] if op is not None else None
-        super().__init__(message, op.loc if op is not None else loc, id="verify", details=f"  in {text}" if text else None)
+        super().__init__(
+            message, op.loc if op is not None else loc, id="verify", details=f"  in {text}" if text else None
+        )
 
 
 def verify(program: Program) -> None:
@@ -90,7 +92,7 @@ class _Verifier:
                 self.uses(type_variables(param.var), None)
         self.block(f.body, None)
 
-    # ------------------------------------------------------------------------------------------------------------- names
+    # --------------------------------------------------------------------------------------- names
 
     def define(self, var: Var, op: Op | None) -> None:
         if var.name in self.names:
@@ -105,9 +107,11 @@ class _Verifier:
                 raise VerifyError(f"%{var.name} {what}", op, self.function.loc)
             if self.scope[var.name] != var.type:
                 known = self.scope[var.name]
-                raise VerifyError(f"%{var.name} is {show_type(known)}, used as {show_type(var.type)}", op, self.function.loc)
+                raise VerifyError(
+                    f"%{var.name} is {show_type(known)}, used as {show_type(var.type)}", op, self.function.loc
+                )
 
-    # ------------------------------------------------------------------------------------------------------------ blocks
+    # -------------------------------------------------------------------------------------- blocks
 
     def block(self, block: Block, parent: Op | None) -> None:
         outer = dict(self.scope)
@@ -161,13 +165,13 @@ class _Verifier:
         if buffer.space == Space.UB:  # a reshaped tile's view has another pitch than its buffer: count elements
             inside = (row + rows - 1) * view.pitch + col + cols <= buffer.shape[0] * buffer.pitch
         else:
-            side = 32 if buffer.dtype.bytes == 1 else 16  # whole fractals may be moved
-            have_rows, have_cols = (-(-n // side) * side for n in buffer.shape)
-            inside = row + rows <= have_rows and col + cols <= have_cols
+            # Whole fractals are moved there: what lies past the valid part may lie past the buffer's logical shape.
+            rows, cols = (min(n, int(v.value)) if isinstance(v, Const) else n for n, v in zip(view.shape, view.valid))
+            inside = row + rows <= buffer.shape[0] and col + cols <= buffer.shape[1]
         if not inside or any(isinstance(e, Const) and e.value < 0 for e in (view.row, view.col)):
             raise VerifyError(f"{show(view)} leaves its buffer of {list(buffer.shape)}", op)
 
-    # --------------------------------------------------------------------------------------------------------- operations
+    # ---------------------------------------------------------------------------------- operations
 
     def _plain(self, op: Op) -> None:
         if op.blocks:
@@ -185,7 +189,9 @@ class _Verifier:
         except OpError as error:
             raise VerifyError(error.message, op) from error
         except (IndexError, KeyError, ValueError, TypeError, AttributeError, AssertionError) as error:
-            raise VerifyError(f"{op.name} lacks an operand or an attribute: {error.__class__.__name__} {error}", op) from error
+            raise VerifyError(
+                f"{op.name} lacks an operand or an attribute: {error.__class__.__name__} {error}", op
+            ) from error
         if type is None:
             return
         if len(op.results) != 1:
@@ -228,7 +234,9 @@ class _Verifier:
         if not body.params or body.params[0].type != ScalarType(INDEX):
             raise VerifyError("the first parameter of a loop's block is its index", op)
         if len(body.params) - 1 != len(inits) or len(op.results) != len(inits):
-            raise VerifyError(f"{len(inits)} initial values, {len(body.params) - 1} carried, {len(op.results)} results", op)
+            raise VerifyError(
+                f"{len(inits)} initial values, {len(body.params) - 1} carried, {len(op.results)} results", op
+            )
         if op.attrs.get("kind") not in _KINDS:
             raise VerifyError(f"there is no loop of kind {op.attrs.get('kind')!r}", op)
         if not self.region and op.attrs["kind"] != "parallel":
@@ -292,7 +300,9 @@ class _Verifier:
         for arg, param in zip(op.args[1:], kernel.params):
             tensor = isinstance(arg, Var) and isinstance(arg.type, TensorType)
             if tensor != isinstance(param.var.type, TensorType) or dtype_of(arg) != param.var.dtype:
-                raise VerifyError(f"%{param.var.name} of {kernel.name} is {show_type(param.var.type)}, got {_describe(arg)}", op)
+                raise VerifyError(
+                    f"%{param.var.name} of {kernel.name} is {show_type(param.var.type)}, got {_describe(arg)}", op
+                )
 
 
 def _operand(arg: Expr) -> object:

@@ -69,8 +69,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "BF16", "BOOL", "FP16", "FP32", "INDEX", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "AtomicType",
-    "CompileError", "DType", "DynVar", "InOut", "JitFunction", "Level", "Mem", "MemorySpace", "Out", "PadValue",
-    "PytoError", "Scalar", "SplitMode", "Tensor", "TensorLayout", "Tile", "UsageError", "create_tile", "cross_core_slot",
-    "dynamic", "jit", "split", "tensor", "tile", *_vocabulary.INTRINSICS,
+    "BF16", "BOOL", "FP16", "FP32", "INDEX", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
+    "AtomicType", "CompileError", "DType", "DynVar", "InOut", "JitFunction", "Level", "Mem", "MemorySpace", "Out",
+    "PadValue", "PytoError", "Scalar", "SplitMode", "Tensor", "TensorLayout", "Tile", "UsageError", "create_tile",
+    "cross_core_slot", "dynamic", "jit", "split", "tensor", "tile",
 ]  # fmt: skip
+__all__ += list(_vocabulary.INTRINSICS)

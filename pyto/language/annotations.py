@@ -88,7 +88,7 @@ def _pair(item: Any) -> tuple[Any, Any]:
 
 
 class Tensor:
-    """A row-major tensor in device memory: `pl.Tensor[[rows, columns], pl.FP32]`; bare on inline functions: any tensor."""
+    """A row-major tensor in device memory: `pl.Tensor[[rows, columns], pl.FP32]`; bare on inline functions: any."""
 
     def __class_getitem__(cls, item: Any) -> TensorAnnotation:
         return TensorAnnotation(*_pair(item))

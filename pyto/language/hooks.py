@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-#: Compiles (or finds) and runs a kernel: (function, positional arguments, keyword arguments) -> what the kernel returns.
+#: Compiles (or finds) and runs a kernel: (function, arguments, keyword arguments) -> what the kernel returns.
 call: Callable[[Any, Sequence[Any], Mapping[str, Any]], Any] | None = None
 
 

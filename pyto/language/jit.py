@@ -54,7 +54,7 @@ class JitFunction:
         return hooks.launch(self, args, kwargs)
 
     def __repr__(self) -> str:
-        return f"<{'inline function' if self.inline else 'kernel'} {self.__module__}.{self.__qualname__}>"
+        return f"<{'inline function' if self.inline else 'kernel'} {self.fn.__module__}.{self.fn.__qualname__}>"
 
 
 def _wrap(fn: Any, inline: bool, depth: int) -> Any:
@@ -64,7 +64,11 @@ def _wrap(fn: Any, inline: bool, depth: int) -> Any:
     if isinstance(fn, JitFunction):
         raise UsageError("decorator", f"{fn.name} is decorated with @pl.jit twice", remedy="keep one of the decorators")
     if not callable(fn) or not hasattr(fn, "__code__"):
-        raise UsageError("decorator", f"{decorator} decorates a Python function, not {type(fn).__name__}", remedy="put it above a `def`")
+        raise UsageError(
+            "decorator",
+            f"{decorator} decorates a Python function, not {type(fn).__name__}",
+            remedy="put it above a `def`",
+        )
     strings = any(isinstance(a, str) for a in fn.__annotations__.values())
     namespace = dict(sys._getframe(depth).f_locals) if strings else {}
     return JitFunction(fn, inline=inline, namespace=namespace)
@@ -83,9 +87,17 @@ class _Jit:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        known = {"extern": "hand-written kernels", "host": "host orchestration functions", "incore": "separate device functions"}
+        known = {
+            "extern": "hand-written kernels",
+            "host": "host orchestration functions",
+            "incore": "separate device functions",
+        }
         if name in known:
-            raise UsageError("unsupported", f"@pl.jit.{name} ({known[name]}) is not supported yet", remedy="use @pl.jit or @pl.jit.inline")
+            raise UsageError(
+                "unsupported",
+                f"@pl.jit.{name} ({known[name]}) is not supported yet",
+                remedy="use @pl.jit or @pl.jit.inline",
+            )
         raise UsageError("unknown-name", f"pl.jit has no {name!r}", remedy="use @pl.jit or @pl.jit.inline")
 
 

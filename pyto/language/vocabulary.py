@@ -25,14 +25,15 @@ _SIGNATURES = {
 # name -> (signature, text). Scheduling arguments (deps, allow_early_resolve, ...) are hints and change no result.
 STRUCTURE = {
     "range": ("*bounds, init_values=None", "Loop of a kernel: (stop), (start, stop) or (start, stop, step)."),
-    "parallel": ("*bounds, init_values=None", "Loop whose iterations are independent; outside regions they go to different cores."),
+    "parallel": ("*bounds, init_values=None", "Loop of independent iterations, spread over the cores outside regions."),
     "pipeline": (
         "*bounds, stage=2, init_values=None",
         "Loop whose loads run `stage` - 1 iterations ahead; means the same as pl.range.",
     ),
     "unroll": ("*bounds", "Loop with compile-time bounds, written out iteration by iteration."),
     "spmd": (
-        "core_num, *, sync_start=False, name_hint='', optimizations=None, deps=None, allow_early_resolve=False, predicate=None",
+        "core_num, *, sync_start=False, name_hint='', optimizations=None, deps=None, allow_early_resolve=False,"
+        " predicate=None",
         "`for i in pl.spmd(n)`: n independent regions, i from 0 to n - 1. `with pl.spmd(n)`: i is pl.get_block_idx().",
     ),
     "at": (
@@ -73,15 +74,16 @@ STRUCTURE = {
     "static_assert": ("condition, msg=''", "Refuses to compile where a compile-time condition does not hold."),
 }  # fmt: skip
 
-LATER = """
+_LATER = """
 transpose concat fillpad fillpad_expand cmp cmps sel sels gather gather_row gather_mask gather_compare gatherb scatter
 scatter_mask scatter_update sort32 mrgsort arange write while_ cond and_ ands or_ ors xor xors not_ shl shls shr shrs
 expands expand_clone row_expand col_expand row_expand_expdif col_expand_expdif row_argmax row_argmin col_argmax
-col_argmin row_prod col_prod fmod fmods rem rems sin cos part_add part_mul part_max part_min addc subc addsc subsc lrelu
-prelu reinterpret_view batch_matmul matmul_bias gemv gemv_acc gemv_bias mgather mscatter tri random submit spmd_submit
-manual_scope scope cluster split_aiv static_print print assert_ func_attr get_block_num get_subblock_idx create_l1 move
-extract paged_gather no_dep dump_tag
-""".split()
+col_argmin row_prod col_prod fmod fmods rem rems sin cos part_add part_mul part_max part_min addc subc addsc subsc
+lrelu prelu reinterpret_view batch_matmul matmul_bias gemv gemv_acc gemv_bias mgather mscatter tri random submit
+spmd_submit manual_scope scope cluster split_aiv static_print print assert_ func_attr get_block_num get_subblock_idx
+create_l1 move extract paged_gather no_dep dump_tag
+"""
+LATER = _LATER.split()
 NEVER = {
     "matmul_mx": "the chip has no MX formats",
     "matmul_mx_acc": "the chip has no MX formats",
