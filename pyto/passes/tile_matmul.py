@@ -55,16 +55,16 @@ def _divisors(size: int, unit: int) -> list[int]:
 
 
 def choose_steps(m: int, n: int, k: int, dtype: DType, chip: Chip = DEFAULT_CHIP) -> Steps:
-    """Extents of one Mmad for a product of [m, k] and [k, n], all multiples of the fractal: the deepest k, then m, then n."""
+    """Extents of one Mmad for a product of [m, k] and [k, n], in whole fractals: the deepest k, then m, then n."""
     unit = max(FRACTAL, 32 // dtype.bytes)
-    m, n, k = _padded(m, FRACTAL), _padded(n, unit), _padded(k, unit)
+    m, n, k = _padded(m, FRACTAL), _padded(n, FRACTAL), _padded(k, unit)
     half_a, half_b = chip.capacity[Space.L0A] // 2, chip.capacity[Space.L0B] // 2
     best: Steps | None = None
     for kt in _divisors(k, unit):
         if kt * dtype.bytes > ROW_BYTES and kt != unit:
             continue
         mt = next((d for d in _divisors(m, FRACTAL) if d * kt * dtype.bytes <= half_a), 0)
-        nt = next((d for d in _divisors(n, unit) if d * kt * dtype.bytes <= half_b), 0)
+        nt = next((d for d in _divisors(n, FRACTAL) if d * kt * dtype.bytes <= half_b), 0)
         if not mt or not nt:
             continue
         steps = Steps(mt, nt, kt)
