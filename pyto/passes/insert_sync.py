@@ -7,11 +7,12 @@ joined where that stays right, and whatever turns out to be implied by others is
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from pyto.errors import InternalError
-from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, View
-from pyto.ir.scalar import apply, variables
-from pyto.passes.ordering import Conflict, Path, Sync, Trace, conflicts
+from pyto.ir.nodes import Apply, Block, Const, Expr, Function, Op, Program, View
+from pyto.ir.scalar import apply
+from pyto.passes.ordering import Conflict, Path, Sync, Trace, conflicts, rotating_loop
 from pyto.target import EVENT_IDS, FRACTAL, MMAD_BARRIER_FRACTALS
 
 
@@ -158,23 +159,21 @@ def _rotating_loop(conflict: Conflict) -> int:
 
     An event for each slot in there orders the slot's uses across outer loops too, and leaves the other slots alone.
     """
-    used = variables(conflict.view.slot) if conflict.view is not None else set()
-    for depth, (a, b) in enumerate(zip(conflict.first.loops, conflict.second.loops)):
-        if a is b and a.blocks[0].params[0] in used:
-            return depth
-    return -1
+    if conflict.view is None:
+        return -1
+    depth = rotating_loop(conflict.view.slot, conflict.second.loops)
+    loops = conflict.first.loops
+    return depth if 0 <= depth < len(loops) and loops[depth] is conflict.second.loops[depth] else -1
 
 
-def _rotation(conflict: Conflict, depth: int) -> dict[str, object]:
+def _rotation(conflict: Conflict, depth: int) -> dict[str, Any]:
     """Slots of the buffer in conflict, where the loop that rotates them holds the event's block."""
-    view = conflict.view
-    if view is None or not variables(view.slot):
+    if not 0 <= _rotating_loop(conflict) < depth:
         return {}
-    for loop in conflict.second.loops[:depth]:
-        if loop.blocks[0].params[0] in variables(view.slot):
-            slots = view.slot.args[1].value  # type: ignore[attr-defined]
-            return {"slots": slots, "slot": view.slot}
-    return {}
+    assert conflict.view is not None and isinstance(conflict.view.slot, Apply)
+    slots = conflict.view.slot.args[1]
+    assert isinstance(slots, Const)
+    return {"slots": slots.value, "slot": conflict.view.slot}
 
 
 def _joined(a: Sync, b: Sync) -> Sync | None:

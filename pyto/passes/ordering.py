@@ -151,9 +151,13 @@ class Trace:
 
     def _trips(self, loop: Op) -> int:
         """Enough for every slot to come round again, but not more than there are."""
-        index = loop.blocks[0].params[0]
-        views = (v for leaf in self.leaves if loop in leaf.loops for v in (*leaf.reads, *leaf.writes))
-        trips = 1 + max((self.slots[v.buffer] for v in views if index in variables(v.slot)), default=1)
+        trips = 2
+        for leaf in self.leaves:
+            if any(loop is other for other in leaf.loops):
+                for view in (*leaf.reads, *leaf.writes):
+                    depth = rotating_loop(view.slot, leaf.loops)
+                    if depth >= 0 and leaf.loops[depth] is loop:
+                        trips = max(trips, 1 + self.slots[view.buffer])
         lo, hi, step = loop.args[:3]
         if isinstance(lo, Const) and isinstance(hi, Const) and isinstance(step, Const):
             trips = min(trips, max(1, -(-(hi.value - lo.value) // step.value)))  # type: ignore[type-var, arg-type]
@@ -165,7 +169,16 @@ class Trace:
 
 def slot_number(slots: int, slot: Expr, env: dict[Var, int]) -> int:
     """Which slot an expression names in the iteration `env`: rotated buffers take their slots in turn."""
-    return 0 if slots == 1 else env[next(iter(variables(slot)))] % slots
+    if slots == 1:
+        return 0
+    used = variables(slot)
+    return next(n for index, n in reversed(env.items()) if index in used) % slots
+
+
+def rotating_loop(slot: Expr, loops: Sequence[Op]) -> int:
+    """Depth of the loop that rotates a slot, the innermost whose index it names; -1 if none does."""
+    used = variables(slot)
+    return max((depth for depth, loop in enumerate(loops) if loop.blocks[0].params[0] in used), default=-1)
 
 
 def tensor_of(op: Op) -> Var | None:

@@ -1,0 +1,153 @@
+"""Small kernels, one subject each; `cases.py` says what they compute."""
+
+import pyto.language as pl
+
+M, N, K = pl.dynamic("M"), pl.dynamic("N"), pl.dynamic("K")
+CORE = pl.Level.CORE_GROUP
+
+
+@pl.jit
+def add_one(x: pl.Tensor[[M, N], pl.FP32], y: pl.Out[pl.Tensor[[M, N], pl.FP32]]):
+    for i in pl.parallel(0, M, 16):
+        for j in pl.parallel(0, N, 64):
+            with pl.at(CORE):
+                y[i : i + 16, j : j + 64] = x[i : i + 16, j : j + 64] + 1.0
+
+
+@pl.jit
+def softmax(x: pl.Tensor[[M, 100], pl.FP32], y: pl.Out[pl.Tensor[[M, 100], pl.FP32]]):
+    for i in pl.parallel(0, M, 8):
+        with pl.at(CORE):
+            t = x[i : i + 8, :]
+            e = pl.exp(pl.row_expand_sub(t, pl.row_max(t)))
+            y[i : i + 8, :] = pl.row_expand_div(e, pl.row_sum(e))
+
+
+@pl.jit
+def row_sum_tails(x: pl.Tensor[[M, N], pl.FP32], y: pl.Out[pl.Tensor[[M, 1], pl.FP32]]):
+    for i in pl.parallel(0, M, 8):
+        with pl.at(CORE):
+            acc = pl.full([8, 1], pl.FP32, 0.0)
+            for j in pl.range(0, N, 128):
+                acc = acc + pl.row_sum(x[i : i + 8, j : j + 128])
+            y[i : i + 8, :] = acc
+
+
+@pl.jit
+def col_sum_pipelined(x: pl.Tensor[[M, 96], pl.FP32], y: pl.Out[pl.Tensor[[1, 96], pl.FP32]]):
+    with pl.at(CORE):
+        acc = pl.full([1, 96], pl.FP32, 0.0)
+        for i in pl.pipeline(0, M, 16, stage=2):
+            acc = acc + pl.col_sum(x[i : i + 16, :])
+        y[:, :] = acc
+
+
+@pl.jit
+def matmul_nk(a: pl.Tensor[[M, K], pl.BF16], b: pl.Tensor[[N, K], pl.BF16], c: pl.Out[pl.Tensor[[M, N], pl.FP32]]):
+    for i in pl.parallel(0, M, 32):
+        for j in pl.parallel(0, N, 48):
+            with pl.at(CORE):
+                acc = pl.full([32, 48], pl.FP32, 0.0)
+                for k in pl.pipeline(0, K, 64, stage=2):
+                    acc = pl.matmul_acc(acc, a[i : i + 32, k : k + 64], b[j : j + 48, k : k + 64], b_trans=True)
+                c[i : i + 32, j : j + 48] = acc
+
+
+@pl.jit
+def matmul_peeled(a: pl.Tensor[[M, 640], pl.BF16], b: pl.Tensor[[N, 640], pl.BF16], c: pl.Out[pl.Tensor[[M, N], pl.FP32]]):
+    for j in pl.parallel(0, N, 128):
+        with pl.at(CORE):
+            for i in pl.range(0, M, 64):
+                acc = pl.matmul(a[i : i + 64, 0:128], b[j : j + 128, 0:128], b_trans=True)
+                for k in pl.pipeline(128, 640, 128, stage=2):
+                    acc = pl.matmul_acc(acc, a[i : i + 64, k : k + 128], b[j : j + 128, k : k + 128], b_trans=True)
+                c[i : i + 64, j : j + 128] = acc
+
+
+@pl.jit
+def matmul_kn(a: pl.Tensor[[M, 128], pl.BF16], b: pl.Tensor[[128, N], pl.BF16], c: pl.Out[pl.Tensor[[M, N], pl.BF16]]):
+    for i in pl.parallel(0, M, 32):
+        for j in pl.parallel(0, N, 256):
+            with pl.at(CORE):
+                c[i : i + 32, j : j + 256] = pl.cast(pl.matmul(a[i : i + 32, :], b[:, j : j + 256]), pl.BF16)
+
+
+@pl.jit
+def matmul_tn(a: pl.Tensor[[128, M], pl.FP16], b: pl.Tensor[[128, N], pl.FP16], c: pl.Out[pl.Tensor[[M, N], pl.FP32]]):
+    for i in pl.parallel(0, M, 32):
+        for j in pl.parallel(0, N, 64):
+            with pl.at(CORE):
+                c[i : i + 32, j : j + 64] = pl.matmul(a[:, i : i + 32], b[:, j : j + 64], a_trans=True)
+
+
+@pl.jit
+def matmul_fp32(a: pl.Tensor[[M, 64], pl.FP32], b: pl.Tensor[[N, 64], pl.FP32], c: pl.Out[pl.Tensor[[M, N], pl.FP32]]):
+    for i in pl.parallel(0, M, 16):
+        for j in pl.parallel(0, N, 32):
+            with pl.at(CORE):
+                c[i : i + 16, j : j + 32] = pl.matmul(a[i : i + 16, :], b[j : j + 32, :], b_trans=True)
+
+
+@pl.jit
+def matmul_int8(a: pl.Tensor[[M, 64], pl.INT8], b: pl.Tensor[[N, 64], pl.INT8], c: pl.Out[pl.Tensor[[M, N], pl.INT32]]):
+    for i in pl.parallel(0, M, 16):
+        for j in pl.parallel(0, N, 32):
+            with pl.at(CORE):
+                c[i : i + 16, j : j + 32] = pl.matmul(a[i : i + 16, :], b[j : j + 32, :], b_trans=True)
+
+
+@pl.jit
+def pipelined_scale(x: pl.Tensor[[M, 256], pl.FP32], y: pl.Out[pl.Tensor[[M, 256], pl.BF16]]):
+    for c in pl.spmd(4):
+        for i in pl.pipeline(c * 8, M, 32, stage=2):
+            y[i : i + 8, :] = pl.cast(x[i : i + 8, :] * 2.0, pl.BF16)
+
+
+@pl.jit
+def add_in_place(x: pl.InOut[pl.Tensor[[M, 128], pl.FP32]], d: pl.Tensor[[M, 128], pl.BF16]):
+    for c in pl.spmd(3):
+        for i in pl.range(c * 4, M, 12):
+            x[i : i + 4, :] = x[i : i + 4, :] + pl.cast(d[i : i + 4, :], pl.FP32)
+
+
+@pl.jit
+def halves(x: pl.Tensor[[M, 128], pl.FP32], y: pl.Out[pl.Tensor[[M, 128], pl.BF16]]):
+    for i in pl.parallel(0, M, 20):
+        with pl.at(CORE):
+            t = x[i : i + 20, :]
+            o = pl.create_tensor([20, 128], dtype=pl.BF16)
+            o[:, 0:64] = pl.cast(t[:, 64:128] - t[:, 0:64], pl.BF16)
+            o[:, 64:128] = pl.cast(t[:, 64:128] / t[:, 0:64], pl.BF16)
+            y[i : i + 20, :] = o
+
+
+@pl.jit
+def bf16_arithmetic(x: pl.Tensor[[M, 64], pl.BF16], y: pl.Out[pl.Tensor[[M, 64], pl.BF16]]):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            t = x[i : i + 16, :]
+            y[i : i + 16, :] = pl.relu(t * t - 0.5) + 3.0 / (pl.abs(t) + 1.0)
+
+
+@pl.jit
+def atomic_sum(x: pl.Tensor[[M, 64], pl.FP32], y: pl.InOut[pl.Tensor[[1, 64], pl.FP32]]):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            pl.assemble(y, pl.col_sum(x[i : i + 16, :]), [0, 0], atomic=pl.AtomicType.Add)
+
+
+@pl.jit
+def store_then_load(x: pl.Tensor[[M, 64], pl.FP32], y: pl.InOut[pl.Tensor[[M, 64], pl.FP32]]):
+    with pl.at(CORE):
+        for i in pl.range(0, M, 8):
+            y[i : i + 8, :] = x[i : i + 8, :] * 2.0
+        for i in pl.range(0, M, 8):
+            y[i : i + 8, :] = y[i : i + 8, :] + 1.0
+
+
+@pl.jit
+def gather_rows(ids: pl.Tensor[[M], pl.INT32], table: pl.Tensor[[N, 64], pl.FP32], y: pl.Out[pl.Tensor[[M, 64], pl.FP32]]):
+    for i in pl.parallel(0, M):
+        with pl.at(CORE):
+            row = pl.read(ids, [i])
+            y[i : i + 1, :] = table[row : row + 1, :]
