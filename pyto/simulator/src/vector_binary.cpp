@@ -1,6 +1,4 @@
 // Two-operand arithmetic. Integers wrap; halves are computed in float and rounded once an operation.
-#include <type_traits>
-
 #include "vector_elementwise.h"
 #include "vector_math.h"
 
@@ -9,23 +7,22 @@ namespace vec {
 
 namespace {
 
-template <class T>
-using Wrap = typename std::conditional<std::is_same<T, float>::value, float, typename std::make_unsigned<typename std::conditional<std::is_same<T, float>::value, int, T>::type>::type>::type;
-
 struct AddOp {
     static constexpr bool kReadsDst = false;
+    static PYTO_INLINE float of(float, float a, float b) { return a + b; }
     template <class T>
     static PYTO_INLINE T of(T, T a, T b)
     {
-        return static_cast<T>(static_cast<Wrap<T>>(a) + static_cast<Wrap<T>>(b));
+        return static_cast<T>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
     }
 };
 struct SubOp {
     static constexpr bool kReadsDst = false;
+    static PYTO_INLINE float of(float, float a, float b) { return a - b; }
     template <class T>
     static PYTO_INLINE T of(T, T a, T b)
     {
-        return static_cast<T>(static_cast<Wrap<T>>(a) - static_cast<Wrap<T>>(b));
+        return static_cast<T>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
     }
 };
 struct MulOp {

@@ -55,51 +55,64 @@ PYTO_INLINE float signed_like(float magnitude, float x)
     return bits_as<float>((bits_as<uint32_t>(magnitude) & 0x7fffffffu) | (bits_as<uint32_t>(x) & 0x80000000u));
 }
 
+PYTO_INLINE float magnitude_of(float x)
+{
+    return bits_as<float>(bits_as<uint32_t>(x) & 0x7fffffffu);
+}
+
 // The neighbouring whole number that the mode asks for, as a float; keeps NaN, infinity and the sign of zero.
 template <Round mode>
 PYTO_INLINE float whole(float x)
 {
-    const float magnitude = bits_as<float>(bits_as<uint32_t>(x) & 0x7fffffffu);
-    const bool small = magnitude < 8388608.0f;  // above, every float is whole
-    const float inside = small ? x : 0.0f;
+    const bool small = magnitude_of(x) < 8388608.0f;  // above, every float is whole
+    const float inside = choose(small, x, 0.0f);
     const float cut = static_cast<float>(static_cast<int32_t>(inside));
     float r = cut;
     if (mode == Round::Floor) {
-        r = cut - (cut > inside ? 1.0f : 0.0f);
+        r = cut - choose(cut > inside, 1.0f, 0.0f);
     } else if (mode == Round::Ceil) {
-        r = cut + (cut < inside ? 1.0f : 0.0f);
+        r = cut + choose(cut < inside, 1.0f, 0.0f);
     } else if (mode == Round::Round) {
-        const float away = bits_as<float>(bits_as<uint32_t>(inside - cut) & 0x7fffffffu) >= 0.5f ? 1.0f : 0.0f;
-        r = cut + signed_like(away, inside);
+        r = cut + signed_like(choose(magnitude_of(inside - cut) >= 0.5f, 1.0f, 0.0f), inside);
     } else if (mode != Round::Trunc) {
-        const float m = small ? magnitude : 0.0f;
-        r = (m + 8388608.0f) - 8388608.0f;
+        r = (magnitude_of(inside) + 8388608.0f) - 8388608.0f;
     }
-    return small ? signed_like(r, x) : x;
+    return choose(small, signed_like(r, x), x);
 }
 
 template <class To>
 PYTO_INLINE To saturated(float r)
 {
-    constexpr float low = static_cast<float>(std::numeric_limits<To>::min());
-    constexpr float high = sizeof(To) >= 4 ? -low : static_cast<float>(std::numeric_limits<To>::max()) + 1.0f;
-    const float known = r == r ? r : 0.0f;
-    const bool over = known >= high;
-    const float inside = over ? 0.0f : (known < low ? low : known);
-    using Via = typename std::conditional<sizeof(To) == 8, int64_t, int32_t>::type;
-    const To value = static_cast<To>(static_cast<Via>(inside));
-    return over ? std::numeric_limits<To>::max() : value;
+    constexpr int32_t low = std::numeric_limits<To>::min();
+    constexpr int32_t high = std::numeric_limits<To>::max();
+    // 2^31 - 1 is no float: the comparison is with 2^31.
+    constexpr float below = static_cast<float>(low);
+    constexpr float above = high == 0x7fffffff ? 2147483648.0f : static_cast<float>(high) + 1.0f;
+    const bool fits = r >= below && r < above;  // false for NaN
+    const int32_t value = static_cast<int32_t>(choose(fits, r, 0.0f));
+    return static_cast<To>(choose(r >= above, high, choose(r < below, low, value)));
+}
+template <>
+PYTO_INLINE int64_t saturated<int64_t>(float r)
+{
+    constexpr float above = 9223372036854775808.0f;
+    if (!(r >= -above)) {
+        return r == r ? std::numeric_limits<int64_t>::min() : 0;
+    }
+    return r >= above ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(r);
 }
 
 template <Round mode>
 PYTO_INLINE uint32_t increment(uint32_t kept, uint32_t rest, uint32_t tie, bool negative)
 {
+    const uint32_t some = rest != 0 ? 1u : 0u;
+    const uint32_t minus = negative ? 1u : 0u;
     switch (mode) {
-        case Round::Floor: return negative && rest != 0 ? 1u : 0u;
-        case Round::Ceil: return !negative && rest != 0 ? 1u : 0u;
+        case Round::Floor: return some & minus;
+        case Round::Ceil: return some & (minus ^ 1u);
         case Round::Round: return rest >= tie ? 1u : 0u;
         case Round::Trunc: return 0u;
-        case Round::Odd: return rest != 0 ? (kept & 1u) ^ 1u : 0u;
+        case Round::Odd: return some & ((kept & 1u) ^ 1u);
         default: return (rest > tie ? 1u : 0u) | ((rest == tie ? 1u : 0u) & kept & 1u);
     }
 }
@@ -112,19 +125,24 @@ PYTO_INLINE uint16_t to_half(float f)
     const bool negative = sign != 0;
     const uint32_t mag = all & 0x7fffffffu;
     const bool normal = mag >= 0x38800000u;
-    const uint32_t need = mag < 0x38800000u ? 126u - (mag >> 23) : 14u;
-    const uint32_t shift = normal ? 13u : (need > 31u ? 31u : need);
-    const uint32_t mantissa = (mag & 0x7fffffu) | (mag >= 0x800000u ? 0x800000u : 0u);
-    const uint32_t value = normal ? mag - 0x38000000u : mantissa;
+    const uint32_t exponent = mag >> 23;
+    // Below the smallest normal half the kept bits end at 2^-24; 31 places are enough to lose everything.
+    const uint32_t need = choose(exponent < 95u, 31u, 126u - exponent);
+    const uint32_t shift = choose(normal, 13u, need);
+    const uint32_t mantissa = (mag & 0x7fffffu) | (exponent != 0 ? 0x800000u : 0u);
+    const uint32_t value = choose(normal, mag - 0x38000000u, mantissa);
     uint32_t kept = value >> shift;
     const uint32_t rest = value & ((1u << shift) - 1u);
     kept += increment<mode>(kept, rest, 1u << (shift - 1u), negative);
-    const bool to_zero = mode == Round::Trunc || mode == Round::Odd || (mode == Round::Floor && !negative) ||
-                         (mode == Round::Ceil && negative);
-    const uint32_t limit = to_zero ? 0x7bffu : 0x7c00u;
-    kept = kept > limit ? limit : kept;
-    kept = mag == 0x7f800000u ? 0x7c00u : kept;
-    kept = mag > 0x7f800000u ? (0x7e00u | ((mag >> 13) & 0x3ffu)) : kept;
+    const uint32_t minus = negative ? 1u : 0u;
+    const uint32_t to_zero = mode == Round::Trunc || mode == Round::Odd ? 1u
+                             : mode == Round::Floor                     ? minus ^ 1u
+                             : mode == Round::Ceil                      ? minus
+                                                                        : 0u;
+    const uint32_t limit = 0x7c00u - to_zero;
+    kept = choose(kept > limit, limit, kept);
+    kept = choose(mag == 0x7f800000u, 0x7c00u, kept);
+    kept = choose(mag > 0x7f800000u, 0x7e00u | ((mag >> 13) & 0x3ffu), kept);
     return static_cast<uint16_t>(kept | sign);
 }
 
@@ -134,10 +152,9 @@ PYTO_INLINE uint16_t to_bf16(float f)
     const uint32_t all = bits_as<uint32_t>(f);
     const uint32_t mag = all & 0x7fffffffu;
     const uint32_t sign = (all >> 16) & 0x8000u;
-    uint32_t kept = mag >> 16;
+    const uint32_t kept = mag >> 16;
     const uint32_t rounded = kept + increment<mode>(kept, mag & 0xffffu, 0x8000u, sign != 0);
-    kept = mag > 0x7f800000u ? (kept | 0x40u) : rounded;
-    return static_cast<uint16_t>(kept | sign);
+    return static_cast<uint16_t>(choose(mag > 0x7f800000u, kept | 0x40u, rounded) | sign);
 }
 
 template <Round mode>

@@ -4,6 +4,11 @@
 #ifndef PYTO_SIM_VECTOR_ISA_H
 #define PYTO_SIM_VECTOR_ISA_H
 
+// g++ does not turn a conditional float operation into a select when the operation might trap.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math")
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

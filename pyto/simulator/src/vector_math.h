@@ -7,6 +7,21 @@
 namespace pyto_sim {
 namespace vec {
 
+// c ? a : b by bits: a chain of conditional expressions becomes branches, which keep a loop from vectorising.
+PYTO_INLINE uint32_t choose(bool c, uint32_t a, uint32_t b)
+{
+    const uint32_t mask = 0u - static_cast<uint32_t>(c);
+    return (a & mask) | (b & ~mask);
+}
+PYTO_INLINE int32_t choose(bool c, int32_t a, int32_t b)
+{
+    return static_cast<int32_t>(choose(c, static_cast<uint32_t>(a), static_cast<uint32_t>(b)));
+}
+PYTO_INLINE float choose(bool c, float a, float b)
+{
+    return bits_as<float>(choose(c, bits_as<uint32_t>(a), bits_as<uint32_t>(b)));
+}
+
 template <class T>
 PYTO_INLINE T larger(T a, T b)
 {
@@ -38,7 +53,9 @@ PYTO_INLINE T rectified(T a)
 // Polynomial: minimax on the reduced interval as published with the Cephes library's expf.
 PYTO_INLINE float exponential(float x)
 {
-    const float t = larger(smaller(x, 88.7228394f), -104.0f);
+    // Beyond 89 the product below overflows by itself, below -104 it vanishes; NaN passes both.
+    const float low = -104.0f > x ? -104.0f : x;
+    const float t = 89.0f < low ? 89.0f : low;
     // Adding 1.5 * 2^23 leaves the nearest integer in the low bits.
     const float shifted = t * 1.44269504088896341f + 12582912.0f;
     const int32_t n = bits_as<int32_t>(shifted) - 0x4b400000;
@@ -56,10 +73,7 @@ PYTO_INLINE float exponential(float x)
     const int32_t half = n >> 1;
     const float scale_a = bits_as<float>((half + 127) << 23);
     const float scale_b = bits_as<float>((n - half + 127) << 23);
-    float y = p * scale_a * scale_b;
-    y = x > 88.7228394f ? bits_as<float>(0x7f800000u) : y;
-    y = x < -104.0f ? 0.0f : y;
-    return x != x ? x : y;
+    return p * scale_a * scale_b;
 }
 
 // ln x: x = 2^e * m with m in [sqrt(1/2), sqrt(2)). Polynomial as published with the Cephes library's logf.

@@ -1,5 +1,7 @@
 // Reductions. Within a repeat neighbours are combined pairwise, level by level, as the hardware documentation draws it;
 // sums of halves round at every level. A batch of repeats goes through the levels together, as long loops.
+#include <type_traits>
+
 #include "vector_half.h"
 #include "vector_math.h"
 #include "vector_rows.h"
@@ -47,6 +49,81 @@ struct FoldKernel {
 
 using FoldFn = void (*)(float*, size_t, int, bool);
 
+// The extreme of each row of 64 or 128 lanes, and the first lane that holds it. Any order of comparisons gives the same.
+template <class Combine>
+struct ExtremeKernel {
+    template <class Isa>
+    static PYTO_INLINE void run(const float* rows, size_t n, size_t lanes, float* value, uint32_t* index)
+    {
+        for (size_t r = 0; r < n; ++r) {
+            const float* row = rows + r * lanes;
+            float m[64];
+            if (lanes == 128) {
+                halve<64>(m, row);
+                halve<32>(m, m);
+            } else {
+                halve<32>(m, row);
+            }
+            halve<16>(m, m);
+            halve<8>(m, m);
+            halve<4>(m, m);
+            const float best = Combine::of(Combine::of(m[0], m[2]), Combine::of(m[1], m[3]));
+            value[r] = best;
+            if (index == nullptr) {
+                continue;
+            }
+            const bool nan = best != best;
+            uint32_t first = 128;
+            PYTO_LOOP
+            for (uint32_t i = 0; i < lanes; ++i) {
+                const bool same = (row[i] == best) | (nan & (row[i] != row[i]));
+                const uint32_t at = choose(same, i, 128u);
+                first = at < first ? at : first;
+            }
+            index[r] = first;
+        }
+    }
+
+    template <int count>
+    static PYTO_INLINE void halve(float* to, const float* from)
+    {
+        PYTO_LOOP
+        for (int i = 0; i < count; ++i) {
+            to[i] = Combine::of(from[i], from[i + count]);
+        }
+    }
+};
+
+// Lane by lane over rows, for one extreme of a whole call.
+template <class Combine>
+struct GatherRowsKernel {
+    template <class Isa>
+    static PYTO_INLINE void run(float* total, const float* rows, size_t n, size_t lanes)
+    {
+        for (size_t r = 0; r < n; ++r) {
+            PYTO_LOOP
+            for (size_t i = 0; i < lanes; ++i) {
+                total[i] = Combine::of(total[i], rows[r * lanes + i]);
+            }
+        }
+    }
+};
+
+using ExtremeFn = void (*)(const float*, size_t, size_t, float*, uint32_t*);
+using GatherRowsFn = void (*)(float*, const float*, size_t, size_t);
+
+ExtremeFn extreme_of(bool is_max)
+{
+    return is_max ? pick<ExtremeKernel<MaxOf>, const float*, size_t, size_t, float*, uint32_t*>()
+                  : pick<ExtremeKernel<MinOf>, const float*, size_t, size_t, float*, uint32_t*>();
+}
+
+GatherRowsFn gather_rows_of(bool is_max)
+{
+    return is_max ? pick<GatherRowsKernel<MaxOf>, float*, const float*, size_t, size_t>()
+                  : pick<GatherRowsKernel<MinOf>, float*, const float*, size_t, size_t>();
+}
+
 FoldFn fold_of(ReduceOp op)
 {
     switch (op) {
@@ -63,6 +140,19 @@ struct WidenKernel {
         Isa::half_to_float(dst, src, n);
     }
 };
+
+struct NarrowKernel {
+    template <class Isa>
+    static PYTO_INLINE void run(uint16_t* dst, const float* src, size_t n)
+    {
+        Isa::float_to_half(dst, src, n);
+    }
+};
+
+void float_to_half_span(uint16_t* dst, const float* src, size_t n)
+{
+    pick<NarrowKernel, uint16_t*, const float*, size_t>()(dst, src, n);
+}
 
 float infinity()
 {
@@ -85,6 +175,7 @@ public:
 
     uint32_t lanes() const { return lanes_; }
     bool half() const { return half_; }
+    uint32_t unit() const { return half_ ? 2 : 4; }
     uint32_t batch() const { return kBatch / lanes_; }
     int levels() const { return half_ ? 7 : 6; }
 
@@ -160,12 +251,23 @@ void put(void* dst, size_t byte, float v, bool half)
     }
 }
 
+// Consecutive results.
+void put_all(void* dst, size_t byte, const float* v, size_t n, bool half)
+{
+    uint8_t* d = static_cast<uint8_t*>(dst) + byte;
+    if (half) {
+        float_to_half_span(reinterpret_cast<uint16_t*>(d), v, n);
+    } else {
+        std::memcpy(d, v, n * sizeof(float));
+    }
+}
+
 uint32_t bits_of(float v, bool half)
 {
     return half ? float_to_half(v) : bits_as<uint32_t>(v);
 }
 
-// Calls `use(first repeat, repeats, lanes as floats)` for batches of repeats.
+// Calls `use(segment, first repeat, repeats, lanes as floats)` for batches of repeats; false ends it.
 template <class Use>
 void for_batches(const Reader& reader, const Lanes& lanes, Use use)
 {
@@ -177,7 +279,13 @@ void for_batches(const Reader& reader, const Lanes& lanes, Use use)
         for (uint32_t at = 0; at < p.repeats; at += reader.batch()) {
             const uint32_t n = p.repeats - at < reader.batch() ? p.repeats - at : reader.batch();
             reader.read(buffer, p, p.first + at, n);
-            use(p, p.first + at, n, buffer);
+            if constexpr (std::is_same<decltype(use(p, 0u, 0u, buffer)), bool>::value) {
+                if (!use(p, p.first + at, n, buffer)) {
+                    return;
+                }
+            } else {
+                use(p, p.first + at, n, buffer);
+            }
         }
     }
 }
@@ -187,10 +295,10 @@ struct Found {
     uint32_t index;
 };
 
-// First active lane that holds `value`.
-uint32_t lane_of(const float* row, uint32_t lanes, const Segment& s, float value)
+// First active lane that holds `value`; `guess` is the first lane that does, active or not.
+uint32_t lane_of(const float* row, uint32_t lanes, const Segment& s, float value, uint32_t guess)
 {
-    for (uint32_t i = 0; i < lanes; ++i) {
+    for (uint32_t i = guess; i < lanes; ++i) {
         const bool same = row[i] == value || (row[i] != row[i] && value != value);
         if (same && Reader::active(s, i)) {
             return i;
@@ -212,6 +320,10 @@ void reduce_repeat_sum(Elem t, void* dst, Span a, uint32_t dst_rep, const Lanes&
     const FoldFn fold = fold_of(ReduceOp::Sum);
     for_batches(reader, lanes, [&](const Segment&, uint32_t first, uint32_t n, float* buffer) {
         fold(buffer, size_t{n} * reader.lanes(), reader.levels(), reader.half());
+        if (dst_rep == reader.unit()) {
+            put_all(dst, size_t{first} * dst_rep, buffer, n, reader.half());
+            return;
+        }
         for (uint32_t r = 0; r < n; ++r) {
             put(dst, size_t{first + r} * dst_rep, buffer[r], reader.half());
         }
@@ -221,33 +333,29 @@ void reduce_repeat_sum(Elem t, void* dst, Span a, uint32_t dst_rep, const Lanes&
 uint64_t reduce_repeat_extreme(bool is_max, Elem t, void* dst, Span a, uint32_t dst_rep, Order order,
                                const Lanes& lanes)
 {
-    const ReduceOp op = is_max ? ReduceOp::Max : ReduceOp::Min;
-    const Reader reader(t, a, neutral(op));
-    const FoldFn fold = fold_of(op);
-    const uint32_t unit = reader.half() ? 2 : 4;
+    const Reader reader(t, a, neutral(is_max ? ReduceOp::Max : ReduceOp::Min));
+    const ExtremeFn extreme = extreme_of(is_max);
+    const uint32_t unit = reader.unit();
     Found best{0.0f, 0};
     bool any = false;
     for_batches(reader, lanes, [&](const Segment& s, uint32_t first, uint32_t n, float* buffer) {
-        alignas(64) float folded[kBatch];
-        std::memcpy(folded, buffer, size_t{n} * reader.lanes() * sizeof(float));
-        fold(folded, size_t{n} * reader.lanes(), reader.levels(), false);
+        float value[kBatch / 64];
+        uint32_t guess[kBatch / 64];
+        extreme(buffer, n, reader.lanes(), value, guess);
         for (uint32_t r = 0; r < n; ++r) {
-            const float value = folded[r];
-            const bool improves = !any || better(is_max, value, best.value);
-            const bool wants_index = order != Order::OnlyValue || improves;
-            const uint32_t index =
-                wants_index ? lane_of(buffer + size_t{r} * reader.lanes(), reader.lanes(), s, value) : 0;
-            if (improves) {
-                best = {value, (first + r) * reader.lanes() + index};
+            const float* row = buffer + size_t{r} * reader.lanes();
+            const uint32_t index = lane_of(row, reader.lanes(), s, value[r], guess[r]);
+            if (!any || better(is_max, value[r], best.value)) {
+                best = {value[r], (first + r) * reader.lanes() + index};
                 any = true;
             }
             uint8_t* d = static_cast<uint8_t*>(dst) + size_t{first + r} * dst_rep;
             if (order == Order::OnlyIndex) {
                 std::memcpy(d, &index, 4);
             } else if (order == Order::OnlyValue) {
-                put(d, 0, value, reader.half());
+                put(d, 0, value[r], reader.half());
             } else {
-                put(d, order == Order::ValueIndex ? 0 : unit, value, reader.half());
+                put(d, order == Order::ValueIndex ? 0 : unit, value[r], reader.half());
                 std::memcpy(d + (order == Order::ValueIndex ? unit : 0), &index, unit);
             }
         }
@@ -255,18 +363,44 @@ uint64_t reduce_repeat_extreme(bool is_max, Elem t, void* dst, Span a, uint32_t 
     return bits_of(best.value, reader.half()) | (static_cast<uint64_t>(best.index) << 32);
 }
 
+namespace {
+
+// Writes groups of results, `per_repeat` a repeat; those without an active lane are left alone.
+void put_groups(const Reader& reader, const Segment& s, void* dst, uint32_t dst_rep, uint32_t first, uint32_t n,
+                uint32_t per_repeat, const float* results)
+{
+    const uint32_t lanes_each = reader.lanes() / per_repeat;
+    bool used[64];
+    bool all = true;
+    for (uint32_t i = 0; i < per_repeat; ++i) {
+        const uint32_t lane = i * lanes_each;
+        used[i] = (((lane < 64 ? s.low : s.high) >> (lane & 63u)) & low_bits(lanes_each)) != 0;
+        all = all && used[i];
+    }
+    for (uint32_t r = 0; r < n; ++r) {
+        const float* row = results + size_t{r} * per_repeat;
+        const size_t at = size_t{first + r} * dst_rep;
+        if (all) {
+            put_all(dst, at, row, per_repeat, reader.half());
+            continue;
+        }
+        for (uint32_t i = 0; i < per_repeat; ++i) {
+            if (used[i]) {
+                put(dst, at + size_t{i} * reader.unit(), row[i], reader.half());
+            }
+        }
+    }
+}
+
+}  // namespace
+
 void reduce_block(ReduceOp op, Elem t, void* dst, Span a, uint32_t dst_rep, const Lanes& lanes)
 {
     const Reader reader(t, a, neutral(op));
     const FoldFn fold = fold_of(op);
-    const uint32_t unit = reader.half() ? 2 : 4;
     for_batches(reader, lanes, [&](const Segment& s, uint32_t first, uint32_t n, float* buffer) {
         fold(buffer, size_t{n} * reader.lanes(), reader.levels() - 3, reader.half() && op == ReduceOp::Sum);
-        for (uint32_t i = 0; i < n * 8; ++i) {
-            if (reader.block_active(s, i % 8)) {
-                put(dst, size_t{first + i / 8} * dst_rep + (i % 8) * unit, buffer[i], reader.half());
-            }
-        }
+        put_groups(reader, s, dst, dst_rep, first, n, 8, buffer);
     });
 }
 
@@ -274,16 +408,9 @@ void reduce_pair(Elem t, void* dst, Span a, uint32_t dst_rep, const Lanes& lanes
 {
     const Reader reader(t, a, 0.0f);
     const FoldFn fold = fold_of(ReduceOp::Sum);
-    const uint32_t unit = reader.half() ? 2 : 4;
-    const uint32_t pairs = reader.lanes() / 2;
     for_batches(reader, lanes, [&](const Segment& s, uint32_t first, uint32_t n, float* buffer) {
         fold(buffer, size_t{n} * reader.lanes(), 1, reader.half());
-        for (uint32_t i = 0; i < n * pairs; ++i) {
-            const uint32_t lane = (i % pairs) * 2;
-            if (Reader::active(s, lane) || Reader::active(s, lane + 1)) {
-                put(dst, size_t{first + i / pairs} * dst_rep + (i % pairs) * unit, buffer[i], reader.half());
-            }
-        }
+        put_groups(reader, s, dst, dst_rep, first, n, reader.lanes() / 2, buffer);
     });
 }
 
@@ -355,25 +482,38 @@ uint32_t reduce_sum(Elem t, Span a, bool tree, const Lanes& lanes)
 
 uint64_t reduce_extreme(bool is_max, Elem t, Span a, const Lanes& lanes)
 {
-    const ReduceOp op = is_max ? ReduceOp::Max : ReduceOp::Min;
-    const Reader reader(t, a, neutral(op));
-    const FoldFn fold = fold_of(op);
+    const float fill = neutral(is_max ? ReduceOp::Max : ReduceOp::Min);
+    const Reader reader(t, a, fill);
+    const GatherRowsFn gather_rows = gather_rows_of(is_max);
+    const ExtremeFn extreme = extreme_of(is_max);
     const uint32_t pitch = a.rep * (reader.lanes() / 8);  // elements from repeat to repeat: indices count them
-    Found best{0.0f, 0};
-    bool any = false;
+    alignas(64) float total[128];
+    for (uint32_t i = 0; i < reader.lanes(); ++i) {
+        total[i] = fill;
+    }
+    for_batches(reader, lanes, [&](const Segment&, uint32_t, uint32_t n, float* buffer) {
+        gather_rows(total, buffer, n, reader.lanes());
+    });
+    float value;
+    uint32_t column;
+    extreme(total, 1, reader.lanes(), &value, &column);
+    // Second pass: the first repeat that holds the value.
+    bool found = false;
+    uint32_t index = 0;
     for_batches(reader, lanes, [&](const Segment& s, uint32_t first, uint32_t n, float* buffer) {
-        alignas(64) float folded[kBatch];
-        std::memcpy(folded, buffer, size_t{n} * reader.lanes() * sizeof(float));
-        fold(folded, size_t{n} * reader.lanes(), reader.levels(), false);
-        for (uint32_t r = 0; r < n; ++r) {
-            if (!any || better(is_max, folded[r], best.value)) {
-                const uint32_t lane = lane_of(buffer + size_t{r} * reader.lanes(), reader.lanes(), s, folded[r]);
-                best = {folded[r], (first + r) * pitch + lane};
-                any = true;
+        for (uint32_t r = 0; r < n && !found; ++r) {
+            float mine;
+            uint32_t guess;
+            const float* row = buffer + size_t{r} * reader.lanes();
+            extreme(row, 1, reader.lanes(), &mine, &guess);
+            if (mine == value || (mine != mine && value != value)) {
+                index = (first + r) * pitch + lane_of(row, reader.lanes(), s, value, guess);
+                found = true;
             }
         }
+        return !found;
     });
-    return bits_of(best.value, reader.half()) | (static_cast<uint64_t>(best.index) << 32);
+    return bits_of(value, reader.half()) | (static_cast<uint64_t>(index) << 32);
 }
 
 }  // namespace vec

@@ -185,57 +185,35 @@ void copy(uint32_t size, Span dst, Span a, const Lanes& lanes)
 
 namespace {
 
-// The value of a lane is built by additions of the block and repeat lengths, so a half rounds as it goes, like the
-// sequence of Adds that the interface stands for.
+// A lane's value is built by additions of the block and repeat lengths, so halves and floats round as they go, like the
+// sequence of Adds that the interface stands for. `add(value, n)` adds n in the type.
 template <class T, class Add>
-void iota_lanes(Span dst, T first, uint32_t per_block, const Lanes& lanes, Add add)
+void iota_lanes(Span dst, T first, const Lanes& lanes, Add add)
 {
-    const uint32_t per_repeat = per_block * 8;
-    Segment parts[2];
-    const int count = segments(lanes, per_repeat, parts);
-    for (int s = 0; s < count; ++s) {
-        for (uint32_t rep = parts[s].first; rep < parts[s].first + parts[s].repeats; ++rep) {
-            for (uint32_t lane = 0; lane < per_repeat; ++lane) {
-                const uint64_t word = lane < 64 ? parts[s].low : parts[s].high;
-                if (((word >> (lane & 63u)) & 1u) == 0) {
-                    continue;
-                }
-                T v = add(first, lane % per_block);
-                for (uint32_t b = 0; b < lane / per_block; ++b) {
-                    v = add(v, per_block);
-                }
-                for (uint32_t r = 0; r < rep; ++r) {
-                    v = add(v, per_repeat);
-                }
-                uint8_t* base = static_cast<uint8_t*>(const_cast<void*>(dst.data));
-                const size_t at = (size_t{rep} * dst.rep + size_t{lane / per_block} * dst.blk) * kBlock +
-                                  size_t{lane % per_block} * sizeof(T);
-                std::memcpy(base + at, &v, sizeof v);
-            }
-        }
+    constexpr uint32_t per_block = kBlock / sizeof(T);
+    constexpr uint32_t per_repeat = per_block * 8;
+    T value[per_repeat];
+    for (uint32_t lane = 0; lane < per_repeat; ++lane) {
+        value[lane] = lane < per_block ? add(first, lane) : add(value[lane - per_block], per_block);
     }
-}
-
-template <class T>
-void iota_exact(Span dst, T first, const Lanes& lanes)
-{
-    using U = typename std::make_unsigned<T>::type;
-    const uint32_t per_block = kBlock / sizeof(T);
-    const uint32_t per_repeat = per_block * 8;
     Segment parts[2];
     const int count = segments(lanes, per_repeat, parts);
     for (int s = 0; s < count; ++s) {
-        for (uint32_t rep = parts[s].first; rep < parts[s].first + parts[s].repeats; ++rep) {
-            for (uint32_t lane = 0; lane < per_repeat; ++lane) {
-                const uint64_t word = lane < 64 ? parts[s].low : parts[s].high;
-                if (((word >> (lane & 63u)) & 1u) == 0) {
-                    continue;
+        const Segment& p = parts[s];
+        const bool all = dst.blk == 1 && p.low == ~uint64_t{0} && (per_repeat == 64 || p.high == ~uint64_t{0});
+        for (uint32_t rep = p.first; rep < p.first + p.repeats; ++rep) {
+            uint8_t* base = static_cast<uint8_t*>(const_cast<void*>(dst.data)) + size_t{rep} * dst.rep * kBlock;
+            if (all) {
+                std::memcpy(base, value, sizeof value);
+            }
+            for (uint32_t lane = 0; !all && lane < per_repeat; ++lane) {
+                if ((((lane < 64 ? p.low : p.high) >> (lane & 63u)) & 1u) != 0) {
+                    std::memcpy(base + size_t{lane / per_block} * dst.blk * kBlock + (lane % per_block) * sizeof(T),
+                                value + lane, sizeof(T));
                 }
-                const T v = static_cast<T>(static_cast<U>(static_cast<U>(first) + rep * per_repeat + lane));
-                uint8_t* base = static_cast<uint8_t*>(const_cast<void*>(dst.data));
-                const size_t at = (size_t{rep} * dst.rep + size_t{lane / per_block} * dst.blk) * kBlock +
-                                  size_t{lane % per_block} * sizeof(T);
-                std::memcpy(base + at, &v, sizeof v);
+            }
+            for (uint32_t lane = 0; lane < per_repeat; ++lane) {
+                value[lane] = add(value[lane], per_repeat);
             }
         }
     }
@@ -245,15 +223,16 @@ void iota_exact(Span dst, T first, const Lanes& lanes)
 
 void iota(Elem t, Span dst, uint64_t first, const Lanes& lanes)
 {
+    const auto integer = [](auto a, uint32_t n) { return static_cast<decltype(a)>(static_cast<uint32_t>(a) + n); };
     switch (t) {
-        case Elem::I16: iota_exact<int16_t>(dst, static_cast<int16_t>(first), lanes); break;
-        case Elem::I32: iota_exact<int32_t>(dst, static_cast<int32_t>(first), lanes); break;
+        case Elem::I16: iota_lanes(dst, static_cast<int16_t>(first), lanes, integer); break;
+        case Elem::I32: iota_lanes(dst, static_cast<int32_t>(first), lanes, integer); break;
         case Elem::F32:
-            iota_lanes<float>(dst, bits_as<float>(static_cast<uint32_t>(first)), 8, lanes,
-                              [](float a, uint32_t n) { return a + static_cast<float>(n); });
+            iota_lanes(dst, bits_as<float>(static_cast<uint32_t>(first)), lanes,
+                       [](float a, uint32_t n) { return a + static_cast<float>(n); });
             break;
         default:
-            iota_lanes<uint16_t>(dst, static_cast<uint16_t>(first), 16, lanes, [](uint16_t a, uint32_t n) {
+            iota_lanes(dst, static_cast<uint16_t>(first), lanes, [](uint16_t a, uint32_t n) {
                 return float_to_half(half_to_float(a) + static_cast<float>(n));
             });
             break;

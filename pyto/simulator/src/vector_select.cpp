@@ -113,17 +113,14 @@ struct SelectKernel {
     template <class Isa>
     static PYTO_INLINE void run(T* d, const T* a, const T* b, const uint8_t* bits, size_t n)
     {
-        size_t i = 0;
-        for (; i + 8 <= n; i += 8) {
-            const uint32_t byte = bits[i / 8];
+        for (size_t i = 0; i + 32 <= n; i += 32) {
+            uint32_t word;
+            std::memcpy(&word, bits + i / 8, 4);
             PYTO_LOOP
-            for (uint32_t k = 0; k < 8; ++k) {
-                const T mask = static_cast<T>(0 - ((byte >> k) & 1u));
+            for (uint32_t k = 0; k < 32; ++k) {
+                const T mask = static_cast<T>(0u - ((word >> k) & 1u));
                 d[i + k] = static_cast<T>((a[i + k] & mask) | (b[i + k] & static_cast<T>(~mask)));
             }
-        }
-        for (; i < n; ++i) {
-            d[i] = ((bits[i / 8] >> (i % 8)) & 1u) != 0 ? a[i] : b[i];
         }
     }
 };

@@ -24,33 +24,51 @@ PYTO_INLINE float score_of(Elem t, const uint8_t* pair)
 
 }  // namespace
 
+namespace {
+
+// Place of each of 32 keys: how many come before it. Keys order as integers like the scores do as floats.
+struct RankKernel {
+    template <class Isa>
+    static PYTO_INLINE void run(uint32_t* rank, const int32_t* key)
+    {
+        for (uint32_t i = 0; i < 32; ++i) {
+            rank[i] = 0;
+        }
+        for (uint32_t j = 0; j < 32; ++j) {
+            PYTO_LOOP
+            for (uint32_t i = 0; i < 32; ++i) {
+                const uint32_t before = static_cast<uint32_t>(key[j] > key[i]) |
+                                        (static_cast<uint32_t>(key[j] == key[i]) & static_cast<uint32_t>(j < i));
+                rank[i] += before;
+            }
+        }
+    }
+};
+
+}  // namespace
+
 void sort32(Elem t, void* dst, const void* score, const uint32_t* index, uint32_t repeats)
 {
     constexpr uint32_t kCount = 32;
     const uint32_t size = elem_size(t);
+    const auto ranks = pick<RankKernel, uint32_t*, const int32_t*>();
     for (uint32_t r = 0; r < repeats; ++r) {
         const uint8_t* from = static_cast<const uint8_t*>(score) + size_t{r} * kCount * size;
         const uint32_t* id = index + size_t{r} * kCount;
-        float key[kCount];
-        uint32_t order[kCount];
+        int32_t key[kCount];
+        uint32_t rank[kCount];
         for (uint32_t i = 0; i < kCount; ++i) {
-            const float k = score_of(t, from + size_t{i} * size);
-            uint32_t at = i;
-            while (at > 0 && key[at - 1] < k) {
-                key[at] = key[at - 1];
-                order[at] = order[at - 1];
-                --at;
-            }
-            key[at] = k;
-            order[at] = i;
+            // Adding zero makes the two zeros equal; negative floats order backwards as integers.
+            const int32_t bits = bits_as<int32_t>(score_of(t, from + size_t{i} * size) + 0.0f);
+            key[i] = bits ^ ((bits >> 31) & 0x7fffffff);
         }
-        uint8_t* to = static_cast<uint8_t*>(dst) + size_t{r} * kCount * 8;
+        ranks(rank, key);
         uint8_t sorted[kCount * 8] = {};
         for (uint32_t i = 0; i < kCount; ++i) {
-            std::memcpy(sorted + i * 8, from + size_t{order[i]} * size, size);
-            std::memcpy(sorted + i * 8 + 4, id + order[i], 4);
+            std::memcpy(sorted + rank[i] * 8, from + size_t{i} * size, size);
+            std::memcpy(sorted + rank[i] * 8 + 4, id + i, 4);
         }
-        std::memcpy(to, sorted, sizeof sorted);
+        std::memcpy(static_cast<uint8_t*>(dst) + size_t{r} * kCount * 8, sorted, sizeof sorted);
     }
 }
 
