@@ -54,7 +54,9 @@ def matmul_nk(a: pl.Tensor[[M, K], pl.BF16], b: pl.Tensor[[N, K], pl.BF16], c: p
 
 
 @pl.jit
-def matmul_peeled(a: pl.Tensor[[M, 640], pl.BF16], b: pl.Tensor[[N, 640], pl.BF16], c: pl.Out[pl.Tensor[[M, N], pl.FP32]]):
+def matmul_peeled(
+    a: pl.Tensor[[M, 640], pl.BF16], b: pl.Tensor[[N, 640], pl.BF16], c: pl.Out[pl.Tensor[[M, N], pl.FP32]]
+):
     for j in pl.parallel(0, N, 128):
         with pl.at(CORE):
             for i in pl.range(0, M, 64):
@@ -146,7 +148,9 @@ def store_then_load(x: pl.Tensor[[M, 64], pl.FP32], y: pl.InOut[pl.Tensor[[M, 64
 
 
 @pl.jit
-def gather_rows(ids: pl.Tensor[[M], pl.INT32], table: pl.Tensor[[N, 64], pl.FP32], y: pl.Out[pl.Tensor[[M, 64], pl.FP32]]):
+def gather_rows(
+    ids: pl.Tensor[[M], pl.INT32], table: pl.Tensor[[N, 64], pl.FP32], y: pl.Out[pl.Tensor[[M, 64], pl.FP32]]
+):
     for i in pl.parallel(0, M):
         with pl.at(CORE):
             row = pl.read(ids, [i])
