@@ -227,10 +227,19 @@ class CxxBuild:
             f"-I{include}",
             f"-ffile-prefix-map={include}=pyto",
         ]
-        run([*command, "-c", source, "-o", "unit.o"], work, what, self.cache, key, REMEDY)
+        self._run_compiler([*command, "-c", source, "-o", "unit.o"], work, what, key, REMEDY)
         for path in work.iterdir():
             if path.name != "unit.o":
                 path.unlink()
+
+    def _run_compiler(self, command: list[str], work: Path, what: str, key: str, remedy: str) -> None:
+        """Run it; a clang that crashes gets a second chance without loop unrolling, where its known crashes are."""
+        try:
+            run(command, work, what, self.cache, key, remedy)
+        except BuildError as error:
+            if not self.compiler.is_clang or "frontend command failed" not in (error.details or ""):
+                raise
+            run([*command, "-fno-unroll-loops"], work, what, self.cache, key, remedy)
 
     # precompiled kernel_operator.h
 
@@ -285,7 +294,7 @@ class CxxBuild:
             command = [*self.compiler.command, *self.flags, *SIMULATOR_FLAGS, f"-I{self._src}", f"-I{self._include}"]
             command += [f"-ffile-prefix-map={folder}=pyto" for folder in (self._src, self._include)]
             command += ["-c", str(self._src / name), "-o", str(work / "unit.o")]
-            run(command, work, f"{name} of the simulator", self.cache, key, REMEDY_SIMULATOR)
+            self._run_compiler(command, work, f"{name} of the simulator", key, REMEDY_SIMULATOR)
 
         return lambda: self.cache.get("simulator", key, build)
 
