@@ -160,6 +160,9 @@ class Var(Expr):
     name: str
     type: Type
 
+    def __hash__(self) -> int:  # types are deep, and values of one name are rarely two
+        return hash(self.name)
+
     @property
     def dtype(self) -> DType:
         return self.type.dtype
