@@ -17,20 +17,54 @@ constexpr int64_t kChunk = 256;  // halves that are widened at a time
 // Op::of(dst, a, b) -> result; `dst` is the old destination, read only when Op::kReadsDst.
 template <class Op, class T>
 struct BinaryKernel {
+    static constexpr int64_t kWhole = kRepeat / sizeof(T);
+    static constexpr int64_t kGroup = 16;  // rows whose repeated blocks are written out at a time
+
     template <class Isa>
     static PYTO_INLINE void run(const Rows* r)
     {
-        T room_a[kRepeat / sizeof(T)];
-        T room_b[kRepeat / sizeof(T)];
+        if (r->repeated[1] || r->repeated[2]) {
+            repeated<Isa>(r);
+            return;
+        }
         for (int64_t row = 0; row < r->rows; ++row) {
             T* d = reinterpret_cast<T*>(r->data[0] + row * r->stride[0]);
-            const T* a = row_of(*r, 1, row, room_a);
-            const T* b = row_of(*r, 2, row, room_b);
-            constexpr int64_t whole = kRepeat / sizeof(T);
-            if (r->cols == whole) {
-                loop(d, a, b, whole);
+            const T* a = reinterpret_cast<const T*>(r->data[1] + row * r->stride[1]);
+            const T* b = reinterpret_cast<const T*>(r->data[2] + row * r->stride[2]);
+            if (r->cols == kWhole) {
+                loop(d, a, b, kWhole);
             } else {
                 loop(d, a, b, r->cols);
+            }
+        }
+    }
+
+    template <class Isa>
+    static PYTO_INLINE void repeated(const Rows* r)
+    {
+        alignas(64) uint8_t room[3][kGroup * kRepeat];
+        for (int64_t first = 0; first < r->rows; first += kGroup) {
+            const int64_t group = r->rows - first < kGroup ? r->rows - first : kGroup;
+            const uint8_t* from[3];
+            int64_t stride[3];
+            for (int i = 0; i < 3; ++i) {
+                from[i] = r->data[i] + first * r->stride[i];
+                stride[i] = r->stride[i];
+                if (r->repeated[i]) {
+                    Isa::spread(room[i], from[i], r->stride[i], group);
+                    from[i] = room[i];
+                    stride[i] = kRepeat;
+                }
+            }
+            for (int64_t row = 0; row < group; ++row) {
+                T* d = reinterpret_cast<T*>(const_cast<uint8_t*>(from[0]) + row * stride[0]);
+                const T* a = reinterpret_cast<const T*>(from[1] + row * stride[1]);
+                const T* b = reinterpret_cast<const T*>(from[2] + row * stride[2]);
+                if (r->cols == kWhole) {
+                    loop(d, a, b, kWhole);
+                } else {
+                    loop(d, a, b, r->cols);
+                }
             }
         }
     }

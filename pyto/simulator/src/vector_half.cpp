@@ -47,7 +47,39 @@ void Portable::root(float* dst, const float* src, size_t n)
     }
 }
 
+void Portable::spread(uint8_t* dst, const uint8_t* src, int64_t stride, int64_t rows)
+{
+    for (int64_t r = 0; r < rows; ++r) {
+        for (int i = 0; i < 8; ++i) {
+            std::memcpy(dst + r * 256 + i * 32, src + r * stride, 32);
+        }
+    }
+}
+
 #if PYTO_VEC_X86
+PYTO_TARGET_AVX2 void Avx2::spread(uint8_t* dst, const uint8_t* src, int64_t stride, int64_t rows)
+{
+    for (int64_t r = 0; r < rows; ++r) {
+        const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + r * stride));
+        __m256i* to = reinterpret_cast<__m256i*>(dst + r * 256);
+        for (int i = 0; i < 8; ++i) {
+            _mm256_storeu_si256(to + i, block);
+        }
+    }
+}
+
+PYTO_TARGET_AVX512 void Avx512::spread(uint8_t* dst, const uint8_t* src, int64_t stride, int64_t rows)
+{
+    for (int64_t r = 0; r < rows; ++r) {
+        const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + r * stride));
+        const __m512i twice = _mm512_broadcast_i64x4(block);
+        uint8_t* to = dst + r * 256;
+        for (int i = 0; i < 4; ++i) {
+            _mm512_storeu_si512(to + i * 64, twice);
+        }
+    }
+}
+
 PYTO_TARGET_AVX2 void Avx2::half_to_float(float* dst, const uint16_t* src, size_t n)
 {
     size_t i = 0;

@@ -20,8 +20,10 @@
 // Iterations are independent up to exact overlap of source and destination, which the API allows.
 #if defined(__clang__)
 #define PYTO_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define PYTO_SHORT_LOOP _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #else
 #define PYTO_LOOP _Pragma("GCC ivdep")
+#define PYTO_SHORT_LOOP _Pragma("GCC ivdep") _Pragma("GCC unroll 1")  // unrolled whole, it would stay scalar
 #endif
 
 #if defined(__x86_64__) || defined(__amd64__)
@@ -48,22 +50,26 @@ PYTO_INLINE To bits_as(From from)
     return to;
 }
 
-// Conversions and square roots of whole spans: the few things that plain loops do not vectorise well.
+// The few things that plain loops do not vectorise well: conversions and square roots of whole spans, and `spread`, which
+// writes blocks of 32 bytes, `stride` apart, eight times each into rows of 256 bytes.
 struct Portable {
     static void half_to_float(float* dst, const uint16_t* src, size_t n);
     static void float_to_half(uint16_t* dst, const float* src, size_t n);
     static void root(float* dst, const float* src, size_t n);
+    static void spread(uint8_t* dst, const uint8_t* src, int64_t stride, int64_t rows);
 };
 #if PYTO_VEC_X86
 struct Avx2 {
     static void half_to_float(float* dst, const uint16_t* src, size_t n);
     static void float_to_half(uint16_t* dst, const float* src, size_t n);
     static void root(float* dst, const float* src, size_t n);
+    static void spread(uint8_t* dst, const uint8_t* src, int64_t stride, int64_t rows);
 };
 struct Avx512 {
     static void half_to_float(float* dst, const uint16_t* src, size_t n);
     static void float_to_half(uint16_t* dst, const float* src, size_t n);
     static void root(float* dst, const float* src, size_t n);
+    static void spread(uint8_t* dst, const uint8_t* src, int64_t stride, int64_t rows);
 };
 #endif
 

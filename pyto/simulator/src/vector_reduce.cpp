@@ -49,48 +49,46 @@ struct FoldKernel {
 
 using FoldFn = void (*)(float*, size_t, int, bool);
 
-// The extreme of each row of 64 or 128 lanes, and the first lane that holds it. Any order of comparisons gives the same.
+// The extreme of each row of 64 or 128 lanes, at most kBatch lanes together. Any order of comparisons gives the same.
 template <class Combine>
 struct ExtremeKernel {
     template <class Isa>
-    static PYTO_INLINE void run(const float* rows, size_t n, size_t lanes, float* value, uint32_t* index)
+    static PYTO_INLINE void run(const float* rows, size_t n, size_t lanes, float* value)
     {
+        alignas(64) float m[kBatch / 4];
         for (size_t r = 0; r < n; ++r) {
             const float* row = rows + r * lanes;
-            float m[64];
+            float* to = m + r * 16;
+            PYTO_SHORT_LOOP
+            for (int i = 0; i < 16; ++i) {
+                to[i] = Combine::of(Combine::of(row[i], row[i + 16]), Combine::of(row[i + 32], row[i + 48]));
+            }
             if (lanes == 128) {
-                halve<64>(m, row);
-                halve<32>(m, m);
-            } else {
-                halve<32>(m, row);
+                PYTO_SHORT_LOOP
+                for (int i = 0; i < 16; ++i) {
+                    const float half = Combine::of(Combine::of(row[i + 64], row[i + 80]),
+                                                   Combine::of(row[i + 96], row[i + 112]));
+                    to[i] = Combine::of(to[i], half);
+                }
             }
-            halve<16>(m, m);
-            halve<8>(m, m);
-            halve<4>(m, m);
-            const float best = Combine::of(Combine::of(m[0], m[2]), Combine::of(m[1], m[3]));
-            value[r] = best;
-            if (index == nullptr) {
-                continue;
-            }
-            const bool nan = best != best;
-            uint32_t first = 128;
-            PYTO_LOOP
-            for (uint32_t i = 0; i < lanes; ++i) {
-                const bool same = (row[i] == best) | (nan & (row[i] != row[i]));
-                const uint32_t at = choose(same, i, 128u);
-                first = at < first ? at : first;
-            }
-            index[r] = first;
         }
+        FoldKernel<Combine>::template run<Isa>(m, n * 16, 4, false);
+        std::memcpy(value, m, n * sizeof(float));
     }
+};
 
-    template <int count>
-    static PYTO_INLINE void halve(float* to, const float* from)
+// First lane of a row that equals `value`; 128 when there is none.
+struct FindKernel {
+    template <class Isa>
+    static PYTO_INLINE void run(const float* row, size_t lanes, float value, int32_t* found)
     {
+        int32_t first = 128;
         PYTO_LOOP
-        for (int i = 0; i < count; ++i) {
-            to[i] = Combine::of(from[i], from[i + count]);
+        for (int32_t i = 0; i < static_cast<int32_t>(lanes); ++i) {
+            const int32_t at = row[i] == value ? i : 128;
+            first = at < first ? at : first;
         }
+        *found = first;
     }
 };
 
@@ -109,13 +107,20 @@ struct GatherRowsKernel {
     }
 };
 
-using ExtremeFn = void (*)(const float*, size_t, size_t, float*, uint32_t*);
+using ExtremeFn = void (*)(const float*, size_t, size_t, float*);
 using GatherRowsFn = void (*)(float*, const float*, size_t, size_t);
 
 ExtremeFn extreme_of(bool is_max)
 {
-    return is_max ? pick<ExtremeKernel<MaxOf>, const float*, size_t, size_t, float*, uint32_t*>()
-                  : pick<ExtremeKernel<MinOf>, const float*, size_t, size_t, float*, uint32_t*>();
+    return is_max ? pick<ExtremeKernel<MaxOf>, const float*, size_t, size_t, float*>()
+                  : pick<ExtremeKernel<MinOf>, const float*, size_t, size_t, float*>();
+}
+
+uint32_t find(const float* row, size_t lanes, float value)
+{
+    int32_t found = 0;
+    pick<FindKernel, const float*, size_t, float, int32_t*>()(row, lanes, value, &found);
+    return static_cast<uint32_t>(found);
 }
 
 GatherRowsFn gather_rows_of(bool is_max)
@@ -295,10 +300,11 @@ struct Found {
     uint32_t index;
 };
 
-// First active lane that holds `value`; `guess` is the first lane that does, active or not.
-uint32_t lane_of(const float* row, uint32_t lanes, const Segment& s, float value, uint32_t guess)
+// First active lane that holds `value`.
+uint32_t lane_of(const float* row, uint32_t lanes, const Segment& s, float value)
 {
-    for (uint32_t i = guess; i < lanes; ++i) {
+    const uint32_t guess = find(row, lanes, value);
+    for (uint32_t i = value == value ? guess : 0; i < lanes; ++i) {
         const bool same = row[i] == value || (row[i] != row[i] && value != value);
         if (same && Reader::active(s, i)) {
             return i;
@@ -340,12 +346,13 @@ uint64_t reduce_repeat_extreme(bool is_max, Elem t, void* dst, Span a, uint32_t 
     bool any = false;
     for_batches(reader, lanes, [&](const Segment& s, uint32_t first, uint32_t n, float* buffer) {
         float value[kBatch / 64];
-        uint32_t guess[kBatch / 64];
-        extreme(buffer, n, reader.lanes(), value, guess);
+        extreme(buffer, n, reader.lanes(), value);
         for (uint32_t r = 0; r < n; ++r) {
             const float* row = buffer + size_t{r} * reader.lanes();
-            const uint32_t index = lane_of(row, reader.lanes(), s, value[r], guess[r]);
-            if (!any || better(is_max, value[r], best.value)) {
+            const bool improves = !any || better(is_max, value[r], best.value);
+            const bool wanted = improves || order != Order::OnlyValue;
+            const uint32_t index = wanted ? lane_of(row, reader.lanes(), s, value[r]) : 0;
+            if (improves) {
                 best = {value[r], (first + r) * reader.lanes() + index};
                 any = true;
             }
@@ -480,7 +487,7 @@ uint32_t reduce_sum(Elem t, Span a, bool tree, const Lanes& lanes)
     return bits_of(total, reader.half());
 }
 
-uint64_t reduce_extreme(bool is_max, Elem t, Span a, const Lanes& lanes)
+uint64_t reduce_extreme(bool is_max, Elem t, Span a, bool with_index, const Lanes& lanes)
 {
     const float fill = neutral(is_max ? ReduceOp::Max : ReduceOp::Min);
     const Reader reader(t, a, fill);
@@ -495,24 +502,24 @@ uint64_t reduce_extreme(bool is_max, Elem t, Span a, const Lanes& lanes)
         gather_rows(total, buffer, n, reader.lanes());
     });
     float value;
-    uint32_t column;
-    extreme(total, 1, reader.lanes(), &value, &column);
+    extreme(total, 1, reader.lanes(), &value);
     // Second pass: the first repeat that holds the value.
     bool found = false;
     uint32_t index = 0;
-    for_batches(reader, lanes, [&](const Segment& s, uint32_t first, uint32_t n, float* buffer) {
+    const auto search = [&](const Segment& s, uint32_t first, uint32_t n, float* buffer) {
+        float mine[kBatch / 64];
+        extreme(buffer, n, reader.lanes(), mine);
         for (uint32_t r = 0; r < n && !found; ++r) {
-            float mine;
-            uint32_t guess;
-            const float* row = buffer + size_t{r} * reader.lanes();
-            extreme(row, 1, reader.lanes(), &mine, &guess);
-            if (mine == value || (mine != mine && value != value)) {
-                index = (first + r) * pitch + lane_of(row, reader.lanes(), s, value, guess);
+            if (mine[r] == value || (mine[r] != mine[r] && value != value)) {
+                index = (first + r) * pitch + lane_of(buffer + size_t{r} * reader.lanes(), reader.lanes(), s, value);
                 found = true;
             }
         }
         return !found;
-    });
+    };
+    if (with_index) {
+        for_batches(reader, lanes, search);
+    }
     return bits_of(value, reader.half()) | (static_cast<uint64_t>(index) << 32);
 }
 

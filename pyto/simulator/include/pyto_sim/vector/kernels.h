@@ -78,7 +78,7 @@ void reduce_block(ReduceOp op, Elem t, void* dst, Span a, uint32_t dst_rep, cons
 void reduce_pair(Elem t, void* dst, Span a, uint32_t dst_rep, const Lanes& lanes);
 // The whole call to one value (and one index). `tree`: repeats add up as a tree, else one after the other.
 uint32_t reduce_sum(Elem t, Span a, bool tree, const Lanes& lanes);
-uint64_t reduce_extreme(bool is_max, Elem t, Span a, const Lanes& lanes);
+uint64_t reduce_extreme(bool is_max, Elem t, Span a, bool with_index, const Lanes& lanes);
 
 // Offsets are bytes from `src`; false when one of an active lane, or its end, is beyond `limit` bytes.
 bool gather(uint32_t size, void* dst, const void* src, uint64_t limit, const uint32_t* offset, uint32_t dst_rep,

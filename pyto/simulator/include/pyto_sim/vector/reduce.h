@@ -219,7 +219,7 @@ inline void reduceExtremeLanes(const char* name, bool isMax, const LocalTensor<T
     T* to = dst.ptr();
     pyto_sim::Core* core = &pyto_sim::core();
     issueReduceAll(name, loc, dst, calIndex ? 2 : 1, tmp, tmpElements, a, lanes, [=] {
-        const uint64_t found = vec::reduce_extreme(isMax, vec::ElemOf<T>::value, a, lanes);
+        const uint64_t found = vec::reduce_extreme(isMax, vec::ElemOf<T>::value, a, calIndex, lanes);
         std::memcpy(to, &found, kSize<T>);
         const uint32_t index = uint32_t(found >> 32);
         if (calIndex) std::memcpy(to + 1, &index, kSize<T>);
