@@ -6,9 +6,10 @@ are folded, inlined functions are written out, types are checked, and every mist
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
-from pyto.errors import CompileError, UsageError
+from pyto.errors import CompileError, InternalError, PytoError, UsageError
 from pyto.frontends.python import operations as _operations
 from pyto.frontends.python.frame import Frame, Session
 from pyto.frontends.python.signature import kernel_parameters
@@ -37,8 +38,15 @@ def parse(function: Any) -> Program:
     source, node = locate(function.fn)
     session = Session()
     frame = Frame(session, source, node, function, None)
-    params, dims = kernel_parameters(frame)
-    run(frame, node.body)
+    try:
+        params, dims = kernel_parameters(frame)
+        run(frame, node.body)
+    except PytoError:
+        raise
+    except Exception as error:
+        where, statement = session.at or (frame, node)
+        message = f"the front end failed here: {type(error).__name__}: {error}"
+        raise InternalError(message, where.loc(statement), details=traceback.format_exc()) from error
     if not session.errors:
         for param in params:
             if param.direction == "out" and param.var not in session.written and isinstance(param.var.type, TensorType):

@@ -111,6 +111,7 @@ def _attribute(frame: Frame, node: ast.Attribute, hint: str) -> Any:
     except AttributeError as error:
         hint_text = str(error).partition("; did you mean ")[2]
         label = "pl" if getattr(value, "__name__", "") == "pyto.language" else describe(value)
+        label = getattr(value, "_spelled", label)
         if isinstance(value, ModuleType) and label != "pl":
             label = f"the module {value.__name__}"
         raise frame.error(

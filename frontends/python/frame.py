@@ -42,6 +42,7 @@ class Session:
 
     ranges: inclusive bounds of scalars; lets: definitions of named scalars, down to parameters and loop indices.
     directions: of tensor parameters ("workspace" for `create_tensor`). written: tensors stored to so far.
+    at: the statement being parsed.
     """
 
     builder: Builder = field(default_factory=Builder)
@@ -51,6 +52,7 @@ class Session:
     directions: dict[Var, str] = field(default_factory=dict)
     written: set[Var] = field(default_factory=set)
     errors: list[CompileError] = field(default_factory=list)
+    at: tuple[Frame, ast.stmt] | None = None
     region: Loc | None = None
     region_names: set[str] = field(default_factory=set)
     loops: list[str] = field(default_factory=list)
@@ -170,6 +172,8 @@ class Frame:
         """A Python object as a value of the parse: dimensions become integers of this kernel."""
         if isinstance(value, DynVar):
             return self.dim(value.name, node)
+        if type(value) in (tuple, list):
+            return type(value)(self.resolve(v, node) for v in value)
         return plain(value)
 
     def dim(self, name: str, node: ast.AST) -> Any:

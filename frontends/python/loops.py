@@ -13,6 +13,7 @@ from pyto.frontends.python.liveness import assigned
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.statements import assign, region, run
 from pyto.frontends.python.values import (
+    Cascade,
     Poison,
     describe,
     is_number,
@@ -186,6 +187,10 @@ def _loop(
     in_region: bool = False,
 ) -> None:
     session = frame.session
+    start, stop, _ = header.bounds
+    if isinstance(start, Const) and isinstance(stop, Const) and stop.value <= start.value:
+        _skip(frame, node, target, body)
+        return
     before = dict(frame.env)
     yielded = _yield_statement(body) if init_names else None
     if yielded is not None:
@@ -218,7 +223,9 @@ def _loop(
                     if len(session.errors) > errors_before:
                         break
                     again = [
-                        n for c, p in zip(carried, params) if (n := _next(frame, c, p, names_before, node)) is not None
+                        n
+                        for c, p in zip(carried, params)
+                        if (n := _next(frame, header, c, p, names_before, node)) is not None
                     ]
                     if again == carried:
                         ends = [_end(frame, c, node) for c in carried]
@@ -228,6 +235,8 @@ def _loop(
             if again == carried:
                 break
             carried = again
+        else:
+            raise frame.error("loop-carried", f"no valid shape of {carried[0].name} holds in every iteration", node)
     _check_fixed(frame, before, live, carried, node)
     if len(session.errors) > errors_before:
         carried = []
@@ -244,11 +253,18 @@ def _loop(
                 frame.loc(node),
             )
         )
-    _after(frame, node, target, before, carried, results, body)
+    _after(frame, node, target, before, {c.name: r for c, r in zip(carried, results)}, body)
     if yielded is not None and isinstance(yielded, ast.Assign) and results:
         by_name = {c.name: r for c, r in zip(carried, results)}
         values = tuple(by_name.get(n, before.get(n)) for n in init_names)
         assign(frame, yielded.targets[0], values[0] if len(values) == 1 else values, yielded, yielded.value)
+
+
+def _skip(frame: Frame, node: ast.For | ast.With, target: str | None, body: Sequence[ast.stmt]) -> None:
+    """A loop that never runs leaves everything as it is, like the body of `if False`."""
+    for name in assigned(body) | ({target} if target else set()):
+        if target == name or name not in frame.env:
+            frame.env[name] = Poison(f"{name} is assigned only in the loop at line {node.lineno}, which never runs")
 
 
 def _body(frame: Frame, node: ast.AST, header: Header, index: Var, body: Sequence[ast.stmt], in_region: bool) -> None:
@@ -290,11 +306,22 @@ def _narrow_init(frame: Frame, c: Carried, node: ast.AST) -> Expr:
     return c.init
 
 
-def _next(frame: Frame, c: Carried, param: Var, outside: frozenset[str], node: ast.AST) -> Carried | None:
+def _next(
+    frame: Frame, header: Header, c: Carried, param: Var, outside: frozenset[str], node: ast.AST
+) -> Carried | None:
     """The carried value as the next attempt should have it; None if the body leaves it alone after all."""
     end: Any = frame.env.get(c.name)
     if end is param:
         return None
+    if header.kind in ("parallel", "spmd"):
+        raise frame.error(
+            "parallel-carry",
+            f"{c.name} is handed from one iteration of pl.{header.kind} to the next: they are independent",
+            node,
+            "use pl.range inside a region, or another name in the loop",
+        )
+    if isinstance(end, Poison) and end.reason is None:
+        raise Cascade("cascade", c.name)
     if isinstance(end, Poison):
         raise frame.error(
             "loop-carried", f"{c.name} has no value at the end of the loop: {end.reason}", node, end.remedy
@@ -379,32 +406,27 @@ def _after(
     node: ast.For | ast.With,
     target: str | None,
     before: dict[str, Any],
-    carried: list[Carried],
-    results: list[Var],
+    results: dict[str, Var],
     body: Sequence[ast.stmt],
 ) -> None:
     """Names behind the loop: carried values, what was there before, or nothing usable."""
-    env, line = frame.env, node.lineno
-    kept = {c.name for c in carried}
-    inside = assigned(body)
-    for name, value in env.items():
-        if name in kept or is_tensor(value) or before.get(name) is value or isinstance(value, Poison):
+    end, line = frame.env, node.lineno
+    frame.env = {**before, **results}
+    for name in assigned(body):
+        value = end.get(name)
+        if name in results or name not in end or value is before.get(name):
             continue
-        if name in before and name not in inside:
-            env[name] = before[name]
-        else:
-            env[name] = Poison(
+        if isinstance(value, (bool, int, float, str)) and value == before.get(name):
+            continue
+        if not isinstance(value, Poison):
+            value = Poison(
                 f"{name} is assigned only in the loop at line {line}, which may run zero times",
                 "assign it before the loop as well: then the loop carries it",
             )
-    for name, value in before.items():
-        if name not in kept and name in env and isinstance(value, (int, float, str, Expr)) and name not in inside:
-            env[name] = value
+        frame.env[name] = value
     if target is not None:
-        env[target] = Poison(
-            f"{target} is the index of the loop at line {line}, which has ended", "compute it from the bounds"
-        )
-    env.update((c.name, r) for c, r in zip(carried, results))
+        reason = f"{target} is the index of the loop at line {line}, which has ended"
+        frame.env[target] = Poison(reason, "compute it from the bounds")
 
 
 # --------------------------------------------------------------------------------- yield_ and spmd

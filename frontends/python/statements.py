@@ -13,6 +13,7 @@ from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.liveness import assigned
 from pyto.frontends.python.subscripts import store_subscript
 from pyto.frontends.python.values import Cascade, Poison, TaskId, describe, is_runtime_scalar, is_tensor, is_tile
+from pyto.ir.builder import identifier
 from pyto.ir.nodes import Block, Expr, Op, Var
 from pyto.language.enums import Level
 from pyto.language.intrinsics import Intrinsic
@@ -45,6 +46,7 @@ def run(frame: Frame, statements: Sequence[ast.stmt]) -> None:
     for statement in statements:
         if frame.has_returned:
             return
+        frame.session.at = (frame, statement)
         handler = HANDLERS.get(type(statement))
         try:
             if handler is None:
@@ -282,7 +284,7 @@ def region(frame: Frame, body: Sequence[ast.stmt], hint: tuple[Any, ast.AST | No
 
 
 def _region_name(frame: Frame, hint: str) -> str:
-    base = re.sub(r"\W+", "_", hint).strip("_") or frame.function.name
+    base = identifier(re.sub(r"\W+", "_", hint).strip("_") or frame.function.name, symbol=True)
     name, number = base, 0
     while name in frame.session.region_names:
         number += 1

@@ -15,9 +15,9 @@ _CPP = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await
 co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do
 double dynamic_cast else enum explicit export extern false float for friend goto if import inline int long module
-mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires
-return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
-typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
+mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
+requires return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
+true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
 """
 # Macros of the C library and of GNU mode, the types and macros of Ascend C, and what generated code declares itself.
 _LIBRARY = """
@@ -26,17 +26,30 @@ slots emit std main half bfloat16_t int4b_t int8_t int16_t int32_t int64_t uint8
 uintptr_t intptr_t AscendC GM_ADDR GlobalTensor LocalTensor TPipe TQue TBuf TPosition QuePosition HardEvent PipeBarrier
 DataCopy DataCopyPad LoadData Mmad Fixpipe Duplicate block blocks tensors dims scalars workspace stream pipe_t event_t
 """
+_C_FUNCTIONS = """
+abort abs accept access acos asin atan atan2 atexit atof atoi atol bind bsearch calloc cbrt ceil clock close cos cosh
+div dup erf erfc exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod fork fopen fprintf fputs fread free frexp
+fseek fwrite gamma getc getenv hypot index j0 j1 jn labs ldexp ldiv lgamma link listen log log10 log1p log2 logb lrint
+lround malloc memcmp memcpy memmove memset modf nan nearbyint open pause pipe poll pow printf putc puts qsort raise
+rand random read realloc remainder remove rename rint round scalbn scanf select send signal sin sinh sleep sqrt srand
+strcmp strlen swab sync system tan tanh tgamma time trunc truncate unlink wait write y0 y1 yn
+"""
 RESERVED = frozenset(_CPP.split()) | frozenset(_LIBRARY.split())
+_C_NAMES = frozenset(_C_FUNCTIONS.split())
 _API = frozenset(name for op in OPS.values() for name in (op.api, op.scalar_api) if name[:1].isupper())
 
 
-def identifier(name: str) -> str:
-    """`name` as a C++ identifier that no keyword, macro, API function or reserved form takes."""
+def identifier(name: str, symbol: bool = False) -> str:
+    """`name` as a C++ identifier that no keyword, macro, API function or reserved form takes.
+
+    symbol: it is to be the name of a function with C linkage, so that no function of the C library may have it.
+    """
     text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):x}" for c in name)
     text = re.sub("__+", "_", text).lstrip("_") or "v"
     if text[0].isdigit():
         text = "v" + text
-    if text in RESERVED or text in _API or text.startswith(("PYTO_", "pyto_")):
+    taken = text in RESERVED or text in _API or text.startswith(("PYTO_", "pyto_"))
+    if taken or (symbol and text in _C_NAMES):
         text += "_"
     return text
 

@@ -1,0 +1,244 @@
+# ruff: noqa
+# fmt: off
+"""Calls: arguments, names, inlined functions."""
+from dataclasses import dataclass
+
+import pyto.language as pl
+
+B = pl.dynamic("B")
+CORE = pl.Level.CORE_GROUP
+
+
+@dataclass(frozen=True)
+class Config:
+    hidden: int = 64
+
+
+CFG = Config()
+
+
+@pl.jit.inline
+def scaled(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Tensor[[8, 64], pl.FP32], s: pl.Scalar[pl.FP32], k=2):
+    with pl.at(level=CORE):
+        y[:, :] = x[:, :] * s * k
+
+
+@pl.jit.inline
+def same_rows(a: pl.Tensor[[B, 64], pl.FP32], b: pl.Tensor[[B, 64], pl.FP32]):
+    return B
+
+
+@pl.jit.inline
+def endless(n):
+    return endless(n)
+#          ^^^^^^^^^^ recursion: endless is inlined into itself without end
+
+
+@pl.jit.inline
+def wrong_inside(x):
+    return x + pl.nothing
+#              ^^^^^^^^^^ unknown-attribute: pl has no 'nothing'
+
+
+@pl.jit.inline
+def tile_only(t: pl.Tile):
+    return pl.exp(t)
+
+
+@pl.jit
+def misspelled(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        x[:, :] = pl.row_summ(x[:, :])
+#                 ^^^^^^^^^^^ unknown-attribute: pl has no 'row_summ'
+#   help: pl.row_sum
+
+
+@pl.jit
+def later(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        x[:, :] = pl.transpose(x[:, :], 0, 1)
+#                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^ unsupported: pl.transpose: it is not supported yet
+
+
+@pl.jit
+def never(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        pl.tpush_to_aiv(x[:, :], split=1)
+#       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ unsupported: pl.tpush_to_aiv: pyto places the hand-over
+
+
+@pl.jit
+def missing_argument(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        x[:, :] = pl.cast(x[:, :])
+#                 ^^^^^^^^^^^^^^^^ bad-argument: pl.cast: argument 'target_type' is missing
+#   help: pl.cast(input, target_type, mode='rint')
+
+
+@pl.jit
+def unknown_argument(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        x[:, :] = pl.cast(x[:, :], target_typ=pl.FP32)
+#                                             ^^^^^^^ bad-argument: pl.cast has no argument 'target_typ'
+#   help: did you mean target_type=?
+
+
+@pl.jit
+def twice(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        x[:, :] = pl.cast(x[:, :], pl.FP32, target_type=pl.FP32)
+#                                                       ^^^^^^^ bad-argument: pl.cast: argument 'target_type' is given twice
+
+
+@pl.jit
+def too_many(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        x[:, :] = pl.exp(x[:, :], 2)
+#                                 ^ bad-argument: pl.exp takes 1 positional arguments
+
+
+@pl.jit
+def config_field(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    n = CFG.width
+#       ^^^^^^^^^ unknown-attribute: an object of type Config has no 'width'
+
+
+@pl.jit
+def undefined(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        tile_x = x[:, :]
+        x[:, :] = tile_y + 1.0
+#                 ^^^^^^ undefined-name: 'tile_y' is not defined
+#   help: did you mean 'tile_x'?
+
+
+@pl.jit
+def not_callable(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    n = CFG(3)
+#       ^^^^^^ operand-kind: an object of type Config cannot be called
+
+
+@pl.jit
+def loop_as_value(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    n = pl.range(3)
+#       ^^^^^^^^^^^ misplaced: pl.range is not a value
+#   help: for i in pl.range(...)
+
+
+@pl.jit
+def region_as_value(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    pl.at(level=CORE)
+#   ^^^^^^^^^^^^^^^^^ misplaced: pl.at is not a value
+
+
+@pl.jit
+def wrong_level(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=pl.Level.HOST):
+#                    ^^^^^^^^^^^^^ unsupported: pl.at runs on a core group
+        x[:, :] += 1.0
+
+
+@pl.jit
+def inline_dtype(x: pl.Tensor[[8, 64], pl.BF16], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    scaled(x, y, 2.0)
+#          ^ dtype-mismatch: x of scaled is fp32, x is bf16
+
+
+@pl.jit
+def inline_shape(x: pl.Tensor[[4, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    scaled(x, y, 2.0)
+#          ^ shape-mismatch: axis 0 of x of scaled is 8, that of x is 4
+
+
+@pl.jit
+def inline_rank(x: pl.Tensor[[64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    scaled(x, y, 2.0)
+#          ^ rank-mismatch: x of scaled has 2 axes, x has 1
+
+
+@pl.jit
+def inline_kind(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    scaled(x, y, x)
+#                ^ operand-kind: s of scaled must be a scalar, got a tensor of rank 2 of fp32
+
+
+@pl.jit
+def inline_missing(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    scaled(x, y)
+#   ^^^^^^^^^^^^ bad-argument: scaled: argument 's' is missing
+
+
+@pl.jit
+def inline_unknown(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    scaled(x, y, scale=2.0)
+#                      ^^^ bad-argument: scaled has no parameter 'scale'
+
+
+@pl.jit
+def inline_dims(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Tensor[[4, 64], pl.FP32]):
+    n = same_rows(x, y)
+#                    ^ dim-conflict: axis 0 of b of same_rows is B = 8, that of y is 4
+
+
+@pl.jit
+def inline_dims_run_time(x: pl.Tensor[[B, 64], pl.FP32], y: pl.Tensor[[8, 64], pl.FP32]):
+    n = same_rows(x, y)
+#                    ^ dim-conflict: axis 0 of b of same_rows is B = B, that of y is 8
+
+
+@pl.jit
+def inline_tile(x: pl.Tensor[[8, 64], pl.FP32]):
+    t = tile_only(x)
+#                 ^ operand-kind: t of tile_only must be a tile, got a tensor
+
+
+@pl.jit
+def inline_returns_nothing(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    z = scaled(x, y, 2.0)
+#       ^^^^^^^^^^^^^^^^^ no-value: this call returns nothing
+
+
+@pl.jit
+def ok_inline(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    assert same_rows(x, x) == 8
+    scaled(x, y, s=2, k=3)
+
+
+@pl.jit
+def two_mistakes(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        a = pl.expp(x[:, :])
+#           ^^^^^^^ unknown-attribute: pl has no 'expp'
+        b = a + 1.0
+        c = pl.cast(x[:, :], mode="rint")
+#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ bad-argument: pl.cast: argument 'target_type' is missing
+        x[:, :] = b + c
+
+
+@pl.jit
+def two_lines(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        x[:, :] = pl.row_expand_mul(
+            x[:, :],
+            pl.row_sum(
+                undefined_name
+#               ^^^^^^^^^^^^^^ undefined-name: 'undefined_name' is not defined
+            ),
+        )
+
+
+@pl.jit
+def wide_characters(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        größe = x[:, :]; x[:, :] = größe + ünbekannt
+#                                          ^^^^^^^^^ undefined-name: 'ünbekannt' is not defined
+
+
+@pl.jit
+def multi_line_call(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        x[:, :] = pl.add(
+#                 ^^^^^^^ shape-mismatch: add: shapes differ: [8, 64] and [4, 64]
+            x[:, :],
+            x[0:4, :],
+        )
