@@ -13,6 +13,7 @@ from pyto.errors import CompileError
 from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, Space, TileType, Var, View, const
 from pyto.ir.scalar import apply, simplify
 from pyto.passes.liveness import Life, Liveness, is_tile
+from pyto.passes.rewrite import names_of
 
 ALIASES = frozenset({"slice", "reshape", "set_validshape"})
 CHANGES = frozenset({"mmad", "assemble", "fillpad"})  # the result is the first operand, changed
@@ -41,6 +42,7 @@ class Group:
 class _Bufferizer:
     def __init__(self, function: Function) -> None:
         self.function = function
+        self.names = names_of(function)
         self.life: dict[Var, Life] = Liveness(function).of
         self.group: dict[Var, Group] = {}
         self.windows: set[Var] = set()  # values that are a part or another shape of their buffer
@@ -209,10 +211,28 @@ class _Bufferizer:
             if self._new(param) is not self._new(init):  # type: ignore[arg-type]
                 self._copy(self._view(param), self._view(init), op, out)  # type: ignore[arg-type]
         ops = self._lower(Block(body.params, body.ops[:-1]))
-        for param, last in zip(carried, body.ops[-1].args):
-            if self._new(param) is not self._new(last):  # type: ignore[arg-type]
-                self._copy(self._view(param), self._view(last), op, ops)  # type: ignore[arg-type]
+        moves = [
+            (self._view(param), self._view(last))  # type: ignore[arg-type]
+            for param, last in zip(carried, body.ops[-1].args)
+            if self._new(param) is not self._new(last)  # type: ignore[arg-type]
+        ]
+        if {target.buffer for target, _ in moves} & {source.buffer for _, source in moves}:
+            moves = self._aside(moves, op, ops)
+        for target, source in moves:
+            self._copy(target, source, op, ops)
         out.append(op.with_(args=op.args[:3], results=(), blocks=(Block((index,), (*ops, Op("yield"))),)))
+
+    def _aside(self, moves: list[tuple[View, View]], op: Op, out: list[Op]) -> list[tuple[View, View]]:
+        """Moves that happen at once (a, b = b, a): every source first goes to a buffer of its own."""
+        apart = []
+        for target, source in moves:
+            name = self.names.fresh(f"{target.buffer.name}_next")
+            buffer = Var(name, target.buffer.type)
+            self.allocs.append(Op("alloc", (), (buffer,), {"slots": 1, "offset": None}, (), op.loc))
+            parked = replace(target, buffer=buffer, slot=Const(0), valid=source.valid)
+            self._copy(parked, source, op, out)
+            apart.append((target, parked))
+        return apart
 
     def _do_alias(self, op: Op, out: list[Op]) -> None:
         source = self._view(op.args[0])  # type: ignore[arg-type]

@@ -16,14 +16,22 @@ F32, F16, F64 = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.float64)
 
 @dataclass(frozen=True)
 class Case:
-    """`reads` are inputs, `writes` what out and inout tensors hold before, `expected` after; `bound` is relative L2."""
+    """`reads` are inputs (arrays and scalars), `writes` what out and inout tensors hold before, `expected` after; `bound` is relative L2."""
 
     kernel: str
     shape: tuple[int, ...]
-    reads: dict[str, Array]
+    reads: dict[str, Any]
     writes: dict[str, Array]
     expected: dict[str, Array]
     bound: float
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        return {k: v for k, v in self.reads.items() if isinstance(v, np.ndarray)}
+
+    @property
+    def scalars(self) -> dict[str, Any]:
+        return {k: v for k, v in self.reads.items() if not isinstance(v, np.ndarray)}
 
     def error(self, got: dict[str, Array]) -> float:
         """The worst relative L2 error over the outputs."""
@@ -114,6 +122,88 @@ def _gather(rng: Any, m: int, n: int) -> Any:
     return {"ids": ids, "table": table}, {"y": np.zeros((m, 64), F32)}, {"y": table[ids]}, 0.0
 
 
+def _two_acc(rng: Any, m: int) -> Any:
+    a, b, d = (normal(rng, r, 256, dtype=BF16) for r in (m, 64, 64))
+    want = {"c": a.astype(F64) @ b.astype(F64).T, "e": a.astype(F64) @ d.astype(F64).T}
+    return {"a": a, "b": b, "d": d}, {n: np.zeros((m, 64), F32) for n in want}, want, 1e-5
+
+
+def _swap(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 64)
+    a, b = np.ones((1, 64)), np.full((1, 64), 2.0)
+    for row in x.astype(F64):
+        a, b = b, a + row
+    return {"x": x}, {n: np.zeros((1, 64), F32) for n in "yz"}, {"y": a, "z": b}, 1e-5
+
+
+def _prefix(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 64)
+    return {"x": x}, {"y": np.zeros_like(x)}, {"y": np.cumsum(x.astype(F64), 0)}, 1e-5
+
+
+def _nested(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 256)
+    wide = x.astype(F64)
+    return {"x": x}, {"y": np.zeros_like(x)}, {"y": wide / np.sqrt((wide**2).mean(1, keepdims=True) + 1e-6)}, 1e-5
+
+
+def _reuse_after(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 64)
+    u = x.astype(F64) + 1
+    z = np.concatenate([(u * x)[:, :32] + x[:, 32:], (u * x)[:, 32:]], 1)
+    return {"x": x}, {n: np.zeros_like(x) for n in "yz"}, {"y": u, "z": z}, 1e-5
+
+
+def _odd_cols(rng: Any, m: int) -> Any:
+    x, g = normal(rng, m, 13), normal(rng, 1, 13)
+    return {"x": x, "g": g}, {"y": np.zeros_like(x)}, {"y": x.astype(F64) - x.min(1, keepdims=True) + g}, 1e-5
+
+
+def _fp16_all(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 96, dtype=F16)
+    wide = x.astype(F64)
+    want = {"y": np.maximum(wide - wide.max(1, keepdims=True), -1.5), "s": wide.sum(1, keepdims=True)}
+    return {"x": x}, {n: np.zeros(v.shape, F16) for n, v in want.items()}, want, 2e-3
+
+
+def _ints(rng: Any, m: int) -> Any:
+    x = rng.integers(-300, 300, (m, 40)).astype(np.int32)
+    want = {"y": np.minimum(x.astype(F64) * 3 - 7, 100) - x, "h": np.clip(np.rint(x * 0.5), -128, 127)}
+    return {"x": x}, {"y": np.zeros((m, 40), np.int32), "h": np.zeros((m, 40), np.int8)}, want, 0.0
+
+
+def _colstats(rng: Any, m: int, n: int) -> Any:
+    x = normal(rng, m, n)
+    want = {"mx": x.max(0, keepdims=True), "mn": x.min(0, keepdims=True)}
+    return {"x": x}, {k: np.zeros((1, n), F32) for k in want}, want, 0.0
+
+
+def _three_d(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 6, 32)
+    return {"x": x}, {"y": np.zeros((6, m, 32), F32)}, {"y": 2 * x.transpose(1, 0, 2)}, 0.0
+
+
+def _scalars(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 32)
+    y = x.astype(F64) * np.float32(1.7) + 1
+    y[m - 1] = 0
+    return {"x": x, "a": 1.7, "n": m - 1}, {"y": np.zeros_like(x)}, {"y": y}, 1e-6
+
+
+def _chain(rng: Any, m: int) -> Any:
+    x, w = normal(rng, m, 128), (normal(rng, 64, 128) * 0.1).astype(BF16)
+    y = np.exp(-(x.astype(BF16).astype(F64) @ w.astype(F64).T)) + 0.5
+    return {"x": x, "w": w}, {"y": np.zeros((m, 64), F32)}, {"y": y}, 1e-5
+
+
+def _many_loads(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 512)
+    s = x[:, :32].astype(F64)
+    for j in range(32, 512, 32):
+        s = s * 0.5 + x[:, j : j + 32]
+    return {"x": x}, {"y": np.zeros((m, 32), F32)}, {"y": s}, 1e-6
+
+
 ROWS = [(1,), (8,), (19,), (50,)]
 MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "add_one": (_add_one, [(1, 1), (16, 64), (33, 130), (7, 5)]),
@@ -132,6 +222,19 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "bf16_arithmetic": (_bf16, ROWS),
     "atomic_sum": (_atomic, ROWS),
     "store_then_load": (_twice, ROWS),
+    "two_acc": (_two_acc, ROWS),
+    "carried_swap": (_swap, ROWS),
+    "prefix": (_prefix, ROWS),
+    "nested": (_nested, ROWS),
+    "reuse_after": (_reuse_after, ROWS),
+    "odd_cols": (_odd_cols, ROWS),
+    "fp16_all": (_fp16_all, ROWS),
+    "ints": (_ints, ROWS),
+    "colstats": (_colstats, [(1, 5), (20, 64), (45, 100)]),
+    "three_d": (_three_d, ROWS),
+    "scalars": (_scalars, ROWS),
+    "chain": (_chain, ROWS),
+    "many_loads": (_many_loads, ROWS),
     "gather_rows": (_gather, [(1, 3), (60, 20)]),
 }  # fmt: skip
 

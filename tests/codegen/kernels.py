@@ -155,3 +155,171 @@ def gather_rows(
         with pl.at(CORE):
             row = pl.read(ids, [i])
             y[i : i + 1, :] = table[row : row + 1, :]
+
+
+@pl.jit
+def two_acc(
+    a: pl.Tensor[[M, 256], pl.BF16],
+    b: pl.Tensor[[64, 256], pl.BF16],
+    d: pl.Tensor[[64, 256], pl.BF16],
+    c: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+    e: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 32):
+        with pl.at(CORE):
+            u = pl.full([32, 64], pl.FP32, 0.0)
+            v = pl.full([32, 64], pl.FP32, 0.0)
+            for k in pl.pipeline(0, 256, 64, stage=2):
+                x = a[i : i + 32, k : k + 64]
+                u = pl.matmul_acc(u, x, b[:, k : k + 64], b_trans=True)
+                v = pl.matmul_acc(v, x, d[:, k : k + 64], b_trans=True)
+            c[i : i + 32, :] = u
+            e[i : i + 32, :] = v
+
+
+@pl.jit
+def carried_swap(
+    x: pl.Tensor[[M, 64], pl.FP32], y: pl.Out[pl.Tensor[[1, 64], pl.FP32]], z: pl.Out[pl.Tensor[[1, 64], pl.FP32]]
+):
+    with pl.at(CORE):
+        a = pl.full([1, 64], pl.FP32, 1.0)
+        b = pl.full([1, 64], pl.FP32, 2.0)
+        for i in pl.range(0, M):
+            t = a + x[i : i + 1, :]
+            a = b
+            b = t
+        y[:, :] = a
+        z[:, :] = b
+
+
+@pl.jit
+def prefix(x: pl.Tensor[[M, 64], pl.FP32], y: pl.Out[pl.Tensor[[M, 64], pl.FP32]]):
+    with pl.at(CORE):
+        a = pl.full([1, 64], pl.FP32, 0.0)
+        for i in pl.pipeline(0, M, 1, stage=3):
+            a = a + x[i : i + 1, :]
+            y[i : i + 1, :] = a
+
+
+@pl.jit
+def nested(x: pl.Tensor[[M, 256], pl.FP32], y: pl.Out[pl.Tensor[[M, 256], pl.FP32]]):
+    for i in pl.parallel(0, M, 4):
+        with pl.at(CORE):
+            s = pl.full([4, 1], pl.FP32, 0.0)
+            for j in pl.pipeline(0, 256, 64, stage=2):
+                t = x[i : i + 4, j : j + 64]
+                s = s + pl.row_sum(t * t)
+            r = pl.rsqrt(s * (1.0 / 256) + 1e-6)
+            for j in pl.pipeline(0, 256, 64, stage=2):
+                y[i : i + 4, j : j + 64] = pl.row_expand_mul(x[i : i + 4, j : j + 64], r)
+
+
+@pl.jit
+def reuse_after(
+    x: pl.Tensor[[M, 64], pl.FP32], y: pl.Out[pl.Tensor[[M, 64], pl.FP32]], z: pl.Out[pl.Tensor[[M, 64], pl.FP32]]
+):
+    for i in pl.parallel(0, M, 8):
+        with pl.at(CORE):
+            t = x[i : i + 8, :]
+            u = t + 1.0
+            y[i : i + 8, :] = u
+            u = u * t
+            v = u[:, 0:32] + t[:, 32:64]
+            w = pl.create_tensor([8, 64], dtype=pl.FP32)
+            w[:, 0:32] = v
+            w[:, 32:64] = u[:, 32:64]
+            z[i : i + 8, :] = w
+
+
+@pl.jit
+def odd_cols(x: pl.Tensor[[M, 13], pl.FP32], g: pl.Tensor[[1, 13], pl.FP32], y: pl.Out[pl.Tensor[[M, 13], pl.FP32]]):
+    for i in pl.parallel(0, M, 8):
+        with pl.at(CORE):
+            t = x[i : i + 8, :]
+            y[i : i + 8, :] = pl.col_expand_add(pl.row_expand_sub(t, pl.row_min(t)), g[:, :])
+
+
+@pl.jit
+def fp16_all(
+    x: pl.Tensor[[M, 96], pl.FP16], y: pl.Out[pl.Tensor[[M, 96], pl.FP16]], s: pl.Out[pl.Tensor[[M, 1], pl.FP16]]
+):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            t = x[i : i + 16, :]
+            m = pl.row_max(t)
+            y[i : i + 16, :] = pl.maximum(pl.row_expand_sub(t, m), -1.5)
+            s[i : i + 16, :] = pl.row_sum(t)
+
+
+@pl.jit
+def ints(
+    x: pl.Tensor[[M, 40], pl.INT32], y: pl.Out[pl.Tensor[[M, 40], pl.INT32]], h: pl.Out[pl.Tensor[[M, 40], pl.INT8]]
+):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            t = x[i : i + 16, :]
+            y[i : i + 16, :] = pl.minimum(t * 3 - 7, 100) - t
+            h[i : i + 16, :] = pl.cast(pl.cast(t, pl.FP32) * 0.5, pl.INT8)
+
+
+@pl.jit
+def colstats(
+    x: pl.Tensor[[M, N], pl.FP32], mx: pl.Out[pl.Tensor[[1, N], pl.FP32]], mn: pl.Out[pl.Tensor[[1, N], pl.FP32]]
+):
+    for j in pl.parallel(0, N, 64):
+        with pl.at(CORE):
+            a = pl.full([1, 64], pl.FP32, -3e38)
+            b = pl.full([1, 64], pl.FP32, 3e38)
+            for i in pl.range(0, M, 16):
+                t = x[i : i + 16, j : j + 64]
+                a = pl.maximum(a, pl.col_max(t))
+                b = pl.minimum(b, pl.col_min(t))
+            mx[:, j : j + 64] = a
+            mn[:, j : j + 64] = b
+
+
+@pl.jit
+def three_d(x: pl.Tensor[[M, 6, 32], pl.FP32], y: pl.Out[pl.Tensor[[6, M, 32], pl.FP32]]):
+    for i in pl.parallel(0, M):
+        for h in pl.parallel(0, 6, 2):
+            with pl.at(CORE):
+                y[h : h + 2, i, :] = x[i, h : h + 2, :] * 2.0
+
+
+@pl.jit
+def scalars(
+    x: pl.Tensor[[M, 32], pl.FP32],
+    a: pl.Scalar[pl.FP32],
+    n: pl.Scalar[pl.INT32],
+    y: pl.Out[pl.Tensor[[M, 32], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 4):
+        with pl.at(CORE):
+            y[i : i + 4, :] = x[i : i + 4, :] * a + 1.0
+    with pl.at(CORE):
+        y[n : n + 1, :] = x[n : n + 1, :] * 0.0
+
+
+@pl.jit
+def chain(x: pl.Tensor[[M, 128], pl.FP32], w: pl.Tensor[[64, 128], pl.BF16], y: pl.Out[pl.Tensor[[M, 64], pl.FP32]]):
+    h = pl.create_tensor([M, 128], dtype=pl.BF16)
+    g = pl.create_tensor([M, 64], dtype=pl.FP32)
+    for i in pl.parallel(0, M, 8):
+        with pl.at(CORE):
+            h[i : i + 8, :] = pl.cast(x[i : i + 8, :], pl.BF16)
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            g[i : i + 16, :] = pl.matmul(h[i : i + 16, :], w[:, :], b_trans=True)
+    for i in pl.parallel(0, M, 8):
+        with pl.at(CORE):
+            y[i : i + 8, :] = pl.exp(pl.neg(g[i : i + 8, :])) + 0.5
+
+
+@pl.jit
+def many_loads(x: pl.Tensor[[M, 512], pl.FP32], y: pl.Out[pl.Tensor[[M, 32], pl.FP32]]):
+    for i in pl.parallel(0, M, 4):
+        with pl.at(CORE):
+            s = x[i : i + 4, 0:32]
+            for j in pl.unroll(1, 16):
+                s = s * 0.5 + x[i : i + 4, j * 32 : j * 32 + 32]
+            y[i : i + 4, :] = s

@@ -24,7 +24,7 @@ def test_interpreter_at_every_stage(name: str) -> None:
             if not stage.changed:
                 continue
             got = {k: v.copy() for k, v in case.writes.items()}
-            interpreter.run(stage.program, {**case.reads, **got}, seed=3)
+            interpreter.run(stage.program, {**case.arrays, **got}, case.scalars, seed=3)
             assert case.error(got) <= case.bound, f"{name} {case.shape} after {stage.name}"
 
 
