@@ -97,7 +97,7 @@ class Qwen3TilingConfig:
     seq_tile: int = 128
     vocab_chunk: int = 512
     m_tile: int = 64
-    n_tile: int = 128
+    n_tile: int = 64
     k_tile: int = 512
 
     @property

@@ -4,8 +4,8 @@ import pyto.language as pl
 from pyto.models.qwen3_14b.constants import QWEN3_14B_TILING
 
 M_TILE = QWEN3_14B_TILING.m_tile  # a whole decode batch, so that each weight is read once
-N_TILE = QWEN3_14B_TILING.n_tile  # with two stages of both operands, 2 * (64 + 128) * 512 * 2 B = 384 KiB of L1's 512
-K_TILE = QWEN3_14B_TILING.k_tile  # rows of 1 KiB: two whole L2 lines
+N_TILE = QWEN3_14B_TILING.n_tile  # the LM head is 99 tiles on each of 24 cores; of L1, 2 * (64 + 64) * 512 * 2 B
+K_TILE = QWEN3_14B_TILING.k_tile  # divides every width of every Qwen3; rows of 1 KiB are two whole L2 lines
 
 
 @pl.jit.inline

@@ -13,7 +13,7 @@ from pyto.models.qwen3_14b.config import QWEN3_14B
 from pyto.models.qwen3_14b.reference import relative_l2, wide
 from pyto.models.qwen3_14b.stages import STAGES
 
-# K of 2 and 3 tiles; query heads that are not `hidden` wide; one tile of KV heads; a vocabulary that ends in a tile.
+# K of 2 and 3 tiles; query heads that are not `hidden` wide; two tiles of KV heads; a vocabulary that ends in a tile.
 SMALL = replace(
     QWEN3_14B, name="small", hidden=1024, intermediate=1536, num_heads=4, num_kv_heads=1, vocab=640 + 48, real_vocab=640
 )
