@@ -12,7 +12,7 @@ from typing import Any
 from pyto.errors import InternalError
 from pyto.ir.nodes import Apply, Block, Const, Expr, Function, Op, Program, View
 from pyto.ir.scalar import apply
-from pyto.passes.ordering import Conflict, Path, Sync, Trace, conflicts, rotating_loop
+from pyto.passes.ordering import Conflict, Path, Sync, Trace, conflicts, events_apart, rotating_loop
 from pyto.target import EVENT_IDS, FRACTAL, MMAD_BARRIER_FRACTALS
 
 
@@ -44,21 +44,23 @@ class _Planner:
         self.function = function
         self.trace = Trace(function)
         self.syncs: list[Sync] = []
-        self.barriers: frozenset[Path] = frozenset()
+        self.barriers: frozenset[Path] = frozenset()  # items with a barrier of their pipe before them
+        self.fences: frozenset[Path] = frozenset()  # items with a barrier of all pipes before them
 
     def run(self) -> Function:
         self._cover()
         self._join()
         self._thin()
-        fences = self._number()
-        return self.function.with_(body=self._emit(self.function.body, (), fences))
+        while not self._number():
+            self._thin()
+        return self.function.with_(body=self._emit(self.function.body, ()))
 
     def _holds(self, syncs: list[Sync], barriers: frozenset[Path] | None = None) -> bool:
-        return conflicts(self.trace, syncs, self.barriers if barriers is None else barriers) == []
+        return conflicts(self.trace, syncs, self.barriers if barriers is None else barriers, self.fences) == []
 
     def _cover(self) -> None:
         for _ in range(100):
-            found = conflicts(self.trace, self.syncs, self.barriers, first_only=False)
+            found = conflicts(self.trace, self.syncs, self.barriers, self.fences, first_only=False)
             if found is None:
                 raise InternalError(f"synchronisation of {self.function.name}: a wait has no set", self.function.loc)
             if not found:
@@ -92,26 +94,40 @@ class _Planner:
             if self._holds(self.syncs, self.barriers - {path}):
                 self.barriers -= {path}
 
-    def _number(self) -> list[Sync]:
-        """Event ids for each pair of pipes; what does not get one becomes a barrier of all pipes."""
-        used: dict[tuple[str, str], int] = {}
-        fences, numbered = [], []
+    def _number(self) -> bool:
+        """Event ids for each pair of pipes, one for each sync while they last, then shared where that is safe.
+
+        False if one was left without: a barrier of all pipes now stands in its place, which may make others needless.
+        """
+        numbered: list[Sync] = []
         for sync in sorted(self.syncs, key=lambda s: (not s.carried, s.block, s.after, s.before)):
-            first = used.get((sync.src, sync.dst), 0)
-            if first + sync.slots > EVENT_IDS:
-                fences.append(sync)
+            pair = [s for s in numbered if (s.src, s.dst) == (sync.src, sync.dst)]
+            free = max((s.event + s.slots for s in pair), default=0)
+            if free + sync.slots <= EVENT_IDS:
+                numbered.append(replace(sync, event=free))
                 continue
-            numbered.append(replace(sync, event=first))
-            used[sync.src, sync.dst] = first + sync.slots
+            shared = (replace(sync, event=e) for e in range(EVENT_IDS - sync.slots + 1))
+            safe = next((s for s in shared if self._apart([*numbered, s])), None)
+            if safe is None:
+                self.fences |= {(*sync.block, sync.before)}
+                self.syncs = [s for s in self.syncs if s is not sync]
+                return False
+            numbered.append(safe)
         self.syncs = numbered
-        return fences
+        return True
+
+    def _apart(self, numbered: list[Sync]) -> bool:
+        """Whether the ids of `numbered` are never set twice; syncs without an id yet count as ids of their own."""
+        have = {replace(s, event=0) for s in numbered}
+        others = [replace(s, event=1000 + 100 * i) for i, s in enumerate(self.syncs) if replace(s, event=0) not in have]
+        return events_apart(self.trace, [*numbered, *others], self.barriers, self.fences)
 
     # -- writing it down
-    def _emit(self, block: Block, path: Path, fences: list[Sync]) -> Block:
+    def _emit(self, block: Block, path: Path) -> Block:
         ops: list[Op] = []
         for i, op in enumerate(block.ops):
             here = (*path, i)
-            if any((*f.block, f.before) == here for f in fences):
+            if here in self.fences:
                 ops.append(Op("barrier", (), (), {"pipe": "ALL"}, (), op.loc))
             for s in self.syncs:
                 if (*s.block, s.before) == here:
@@ -121,7 +137,7 @@ class _Planner:
             homes = [s for s in self.syncs if s.carried and s.home == here]
             for s in homes:
                 ops += [_flag("set_flag", s, Const(s.event + n), op) for n in range(s.slots)]
-            ops.append(op.with_(blocks=tuple(self._emit(b, here, fences) for b in op.blocks)))
+            ops.append(op.with_(blocks=tuple(self._emit(b, here) for b in op.blocks)))
             for s in self.syncs:
                 if (*s.block, s.after) == here:
                     ops.append(_flag("set_flag", s, _slot_id(s), op))

@@ -15,6 +15,7 @@ from pyto.ir.scalar import linear, substitute, variables
 from pyto.passes.plan_memory import slot_bytes
 from pyto.target import DEFAULT_CHIP
 
+PIPES = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")
 Path = tuple[int, ...]
 Key = tuple[Var, int]  # a slot of a buffer
 
@@ -199,15 +200,32 @@ class Conflict:
 
 
 def conflicts(
-    trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path], first_only: bool = True
+    trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path], fences: frozenset[Path], first_only: bool = True
 ) -> list[Conflict] | None:
-    """Unordered pairs of instructions (one, or all that direct events would have to order); None if a wait has no set."""
-    return _Run(trace, syncs, barriers, first_only).run()
+    """Unordered pairs of instructions (one, or all that direct events would have to order); None if a wait has no set.
+
+    `barriers` are the items with a barrier of their own pipe before them, `fences` those with one of all pipes.
+    """
+    return _Run(trace, syncs, barriers, fences, first_only).run()
+
+
+def events_apart(trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path], fences: frozenset[Path]) -> bool:
+    """Whether no event is set again before the wait for its last set is known to be over."""
+    run = _Run(trace, syncs, barriers, fences, False)
+    run.run()
+    return not run.overlap
 
 
 class _Run:
-    def __init__(self, trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path], first_only: bool) -> None:
-        self.trace, self.first_only, self.barriers = trace, first_only, barriers
+    def __init__(
+        self,
+        trace: Trace,
+        syncs: Sequence[Sync],
+        barriers: frozenset[Path],
+        fences: frozenset[Path],
+        first_only: bool,
+    ) -> None:
+        self.trace, self.first_only, self.barriers, self.fences = trace, first_only, barriers, fences
         self.before: dict[Path, list[tuple[Sync, bool, bool]]] = {}  # (sync, whether a set, whether every slot)
         self.after: dict[Path, list[tuple[Sync, bool, bool]]] = {}
         for s in syncs:
@@ -225,12 +243,16 @@ class _Run:
         self.gm: dict[Var, list[tuple[int, Leaf, dict[Var, int], bool]]] = {}
         self.found: list[Conflict] = []
         self.broken = False
+        self.overlap = False
+        self.waited: dict[tuple[str, str, int], int | None] = {}  # event -> instructions of dst before its last wait
 
     def run(self) -> list[Conflict] | None:
         for step in self.trace.steps:
             if step.kind == "op":
                 self.op(step)
             else:
+                if step.kind == "before" and step.path in self.fences:
+                    self.fence()
                 for s, is_set, every in (self.before if step.kind == "before" else self.after).get(step.path, ()):
                     numbers = range(s.slots) if every else (slot_number(s.slots, s.slot, step.env),)
                     for n in numbers:
@@ -239,9 +261,18 @@ class _Run:
                 break
         return None if self.broken or (self.pending and not self.found) else self.found
 
+    def fence(self) -> None:
+        self.know = {pipe: dict(self.count) for pipe in PIPES}
+        self.waited = {event: None if at is None else -1 for event, at in self.waited.items()}
+
     def set(self, s: Sync, slot: int) -> None:
         if (s, slot) in self.pending:
             self.broken = True
+        event = s.src, s.dst, s.event + slot
+        last = self.waited.get(event, -1)
+        if last is None or last >= self.know.get(s.src, {}).get(s.dst, 0):
+            self.overlap = True
+        self.waited[event] = None
         state = dict(self.know.get(s.src, {}))
         state[s.src] = self.count.get(s.src, 0)
         self.pending[s, slot] = state
@@ -251,6 +282,7 @@ class _Run:
         if state is None:
             self.broken = True
             return
+        self.waited[s.src, s.dst, s.event + slot] = self.count.get(s.dst, 0)
         mine = self.know.setdefault(s.dst, {})
         for pipe, done in state.items():
             mine[pipe] = max(mine.get(pipe, 0), done)

@@ -30,12 +30,14 @@ def planned(kernel: object) -> list[tuple[str, _Planner]]:
 def test_every_event_and_barrier_is_needed(name: str) -> None:
     for function, planner in planned(ALL[name]):
         trace = planner.trace
-        assert conflicts(trace, planner.syncs, planner.barriers) == []
+        assert conflicts(trace, planner.syncs, planner.barriers, planner.fences) == []
         for sync in planner.syncs:
             rest = [s for s in planner.syncs if s is not sync]
-            assert conflicts(trace, rest, planner.barriers), f"{function}: {sync} is redundant"
+            assert conflicts(trace, rest, planner.barriers, planner.fences), f"{function}: {sync} is redundant"
         for barrier in planner.barriers:
-            assert conflicts(trace, planner.syncs, planner.barriers - {barrier}), f"{function}: {barrier} is redundant"
+            assert conflicts(trace, planner.syncs, planner.barriers - {barrier}, planner.fences), (
+                f"{function}: {barrier} is redundant"
+            )
 
 
 @pytest.mark.parametrize("name", sorted(ALL))
@@ -58,7 +60,7 @@ def _unbalanced(block: Block) -> dict[tuple[str, str, str], int]:
 
 def test_a_missing_event_is_a_conflict() -> None:
     program = next(s.program for s in compiler.lower(KERNELS["add_one"]).stages if s.name == "plan_memory")
-    found = conflicts(Trace(program.device[0]), [], frozenset(), first_only=False)
+    found = conflicts(Trace(program.device[0]), [], frozenset(), frozenset(), first_only=False)
     assert found is not None
     assert {(c.first.pipe, c.second.pipe) for c in found} >= {("MTE2", "V"), ("V", "MTE3")}
 
