@@ -33,13 +33,13 @@ uint64_t extent(int64_t pitch, uint64_t rowBytes, uint32_t rows) { return uint64
 
 }  // namespace
 
-void checkLocal(Loc loc, const char* call, MemId mem, const void* p, uint64_t bytes, uint32_t align) {
+void failLocal(Loc loc, const char* call, MemId mem, const void* p, uint64_t bytes, uint32_t align) {
     const uint8_t* base = core().mem[int(mem)];
     if (mem == MemId::Gm || base == nullptr) fail(loc, "%s: the tensor lies in no memory of this core", call);
     const uint64_t at = uint64_t(static_cast<const uint8_t*>(p) - base);
     if (at > kMemBytes[int(mem)] || bytes > kMemBytes[int(mem)] - at)
         fail(loc, "%s: bytes %lld..%lld of %s, which has %u", call, (long long)at, (long long)(at + bytes), memName(mem), kMemBytes[int(mem)]);
-    if (at % align != 0) fail(loc, "%s: address %llu in %s is not a multiple of %u bytes", call, (unsigned long long)at, memName(mem), align);
+    fail(loc, "%s: address %llu in %s is not a multiple of %u bytes", call, (unsigned long long)at, memName(mem), align);
 }
 
 void copyIn(MemId dstMem, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows) {
@@ -94,7 +94,7 @@ void copyNd2Nz(MemId dstMem, void* dst, const void* src, const Nd2Nz& s) {
     const bool lazy = s.rowStride == kBlockBytes && (blocks == 1 || s.blockStride >= s.rows * kBlockBytes) && s.srcPitch <= INT32_MAX;
     if (lazy && isConstantGm(c, src, int64_t(read))) {
         const uint32_t stride = blocks == 1 && s.blockStride < s.rows * kBlockBytes ? s.rows * kBlockBytes : s.blockStride;
-        leaveView(c, {begin, end, static_cast<const uint8_t*>(src), s.srcPitch, s.rows, s.rowBytes, stride, dense});
+        leaveView(c, {begin, end, static_cast<const uint8_t*>(src), s.srcPitch, s.rows, s.rowBytes, stride, 0, dense, 0});
         return;
     }
     overwriteL1(c, begin, end, dense);

@@ -86,7 +86,6 @@ void resetCubeState(CubeState& s, uint64_t launch) {
     std::memset(s.transposedC, 0, sizeof s.transposedC);
     std::memset(&s.image, 0, sizeof s.image);
     s.loadPadValue = 0;
-    s.nextStream = nullptr;
     s.lastPackedA.a = nullptr;
 }
 
@@ -149,8 +148,10 @@ bool sameFootprint(const L1View& a, const L1View& b) {
 
 }  // namespace
 
-void leaveView(Core& core, const L1View& view) {
+void leaveView(Core& core, L1View view) {
     CubeState& s = *core.cubeState;
+    view.blockInverse = ((uint64_t(1) << 40) + view.blockStride - 1) / view.blockStride;
+    view.blocksInverse = (1u << 16) / ((view.rowBytes + kBlockBytes - 1) / kBlockBytes);
     for (int i = 0; i < s.viewCount; ++i) {
         const L1View& old = s.views[i];
         if (old.end <= view.begin || view.end <= old.begin) continue;
@@ -185,8 +186,7 @@ void overwriteL1(Core& core, uint32_t begin, uint32_t end, bool dense) {
     }
 }
 
-const L1View* findView(CubeState& s, uint32_t at) {
-    if (s.lastView < s.viewCount && s.views[s.lastView].begin <= at && at < s.views[s.lastView].end) return &s.views[s.lastView];
+const L1View* searchView(CubeState& s, uint32_t at) {
     for (int i = 0; i < s.viewCount; ++i)
         if (s.views[i].begin <= at && at < s.views[i].end) {
             s.lastView = i;
@@ -195,11 +195,11 @@ const L1View* findView(CubeState& s, uint32_t at) {
     return nullptr;
 }
 
-int LazyL0::formOf(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch) {
-    auto same = [&](const FractalForm& f) { return f.kind == kind && f.rows == rows && f.rowBytes == rowBytes && f.pitch == pitch; };
-    if (same(forms[lastForm])) return lastForm;
-    for (int i = 1; i < formCount; ++i)
-        if (same(forms[i])) return lastForm = i;
+int LazyL0::findForm(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch) {
+    for (int i = 1; i < formCount; ++i) {
+        const FractalForm& f = forms[i];
+        if (f.kind == kind && f.rows == rows && f.rowBytes == rowBytes && f.pitch == pitch) return lastForm = i;
+    }
     if (formCount == kMaxForms) return -1;
     forms[formCount] = {kind, uint8_t(rows), uint8_t(rowBytes), pitch};
     return lastForm = formCount++;

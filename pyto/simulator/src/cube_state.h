@@ -25,7 +25,9 @@ struct L1View {
     int64_t pitch;
     uint32_t rows, rowBytes;
     uint32_t blockStride;
+    uint64_t blockInverse; // ceil(2^40 / blockStride): offset * blockInverse >> 40 is the column block
     bool dense;            // every byte of the hull
+    uint32_t blocksInverse;  // 2^16 / column blocks
 };
 
 // What a fractal of L0 (16 rows of 32 bytes) would contain, apart from where: many fractals share a form.
@@ -47,7 +49,13 @@ struct LazyL0 {
     int lastForm;
     uint32_t generation;   // of the bytes and descriptions
 
-    int formOf(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch);  // -1: the table is full
+    // The number of a form, -1 when the table is full.
+    int formOf(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch) {
+        const FractalForm& f = forms[lastForm];
+        if (__builtin_expect(f.kind == kind && f.rows == rows && f.rowBytes == rowBytes && f.pitch == pitch, 1)) return lastForm;
+        return findForm(kind, rows, rowBytes, pitch);
+    }
+    int findForm(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch);
 };
 
 struct PackedKey {
@@ -94,7 +102,6 @@ struct CubeState {
         uint8_t pad[4];
     } image;                       // SetFmatrix
     uint64_t loadPadValue;
-    const uint8_t* nextStream;     // start of rows that a coming Mmad will probably read: prefetched ahead
     PackCache packed;
     struct {
         uint32_t generation;
@@ -113,10 +120,15 @@ void resetCubeState(CubeState& state, uint64_t launch);
 bool isConstantGm(const Core& core, const void* p, int64_t bytes);
 
 // L1
-void leaveView(Core& core, const L1View& view);
+void leaveView(Core& core, L1View view);
 void settleL1(Core& core, uint32_t begin, uint32_t end);        // before its bytes are read
 void overwriteL1(Core& core, uint32_t begin, uint32_t end, bool dense);  // before bytes are written
-const L1View* findView(CubeState& state, uint32_t at);
+const L1View* searchView(CubeState& state, uint32_t at);
+inline const L1View* findView(CubeState& s, uint32_t at) {
+    const L1View& v = s.views[s.lastView];
+    if (__builtin_expect(s.lastView < s.viewCount && v.begin <= at && at < v.end, 1)) return &v;
+    return s.viewCount > 0 ? searchView(s, at) : nullptr;
+}
 void copyFractalRows(uint8_t* dst, const Nd2Nz& shape, const uint8_t* src);
 
 // L0

@@ -18,7 +18,7 @@ void transpose16(uint8_t* dst, const uint8_t* src) {
         for (int c = 0; c < 16; ++c) d[c * 16 + r] = s[r * 16 + c];
 }
 
-void copyFractal(Core& core, uint8_t* l0, LazyL0& lazy, uint32_t index, uint32_t at, bool transpose) {
+__attribute__((noinline)) void copyFractal(Core& core, uint8_t* l0, LazyL0& lazy, uint32_t index, uint32_t at, bool transpose) {
     if (core.cubeState->viewCount > 0) settleL1(core, at, at + kFractalBytes);
     const uint8_t* s = core.mem[int(MemId::L1)] + at;
     uint8_t* d = l0 + index * kFractalBytes;
@@ -28,6 +28,10 @@ void copyFractal(Core& core, uint8_t* l0, LazyL0& lazy, uint32_t index, uint32_t
         std::memcpy(d, s, kFractalBytes);
     lazy.form[index] = 0;
 }
+
+// A load of B prefetches the rows that Mmad will come to last, a few whole rows a column block, so that memory is busy
+// while descriptions are written. The first strips are left to Mmad: it needs them at once.
+constexpr uint32_t kStripsAhead = 1;
 
 // Where a fractal lies in the rows that a view stands for.
 struct Place {
@@ -50,73 +54,90 @@ bool describe(LazyL0& lazy, uint32_t index, const L1View& v, Place at, bool tran
 
 }  // namespace
 
-void loadFractals(MemId dstMem, void* dst, const void* srcL1, const FractalMove& move) {
-    Core& core = pyto_sim::core();
+namespace {
+
+// The usual load: whole fractals below each other in one column block of the view that the last load was from, for
+// which the form is known. False when it is something else.
+inline __attribute__((always_inline)) bool loadRun(CubeState& state, LazyL0& lazy, uint32_t index, uint32_t indexStep, uint32_t at, uint32_t rowStep,
+                                                   uint32_t count, bool b) {
+    const L1View& v = state.views[state.lastView];
+    const uint32_t rel = at - v.begin;
+    if (state.lastView >= state.viewCount || rel >= v.end - v.begin) return false;
+    const uint32_t block = uint32_t((rel * v.blockInverse) >> 40);
+    const uint32_t left = rel - block * v.blockStride;
+    const uint32_t row = left / kBlockBytes;
+    if (left % kBlockBytes != 0 || row + (count - 1) * rowStep + 16 > v.rows || (block + 1) * kBlockBytes > v.rowBytes) return false;
+    const uint8_t form = uint8_t(lazy.lastForm);
+    const FractalForm& f = lazy.forms[form];
+    if (f.kind != FractalForm::Rows || f.rows != 16 || f.rowBytes != kBlockBytes || f.pitch != v.pitch) return false;
+    const uint8_t* src = v.src + int64_t(row) * v.pitch + block * kBlockBytes;
+    const int64_t step = int64_t(rowStep) * v.pitch;
+    for (uint32_t j = 0; j < count; ++j, index += indexStep, src += step) {
+        lazy.src[index] = src;
+        lazy.form[index] = form;
+    }
+    if (b && count > kStripsAhead && rowStep == 16) {
+        const uint32_t all = (count - kStripsAhead) * 16;
+        const uint32_t from = all * block * v.blocksInverse >> 16, to = all * (block + 1) * v.blocksInverse >> 16;
+        const uint8_t* line = v.src + int64_t(row + kStripsAhead * 16 + from) * v.pitch;
+        for (uint32_t r = from; r < to; ++r, line += v.pitch)
+            for (uint32_t c = 0; c < v.rowBytes; c += 64) __builtin_prefetch(line + c, 0, 2);
+    }
+    return true;
+}
+
+__attribute__((noinline)) void loadAny(Core& core, MemId dstMem, uint32_t index, uint32_t first, const FractalMove& move) {
     CubeState& state = *core.cubeState;
     LazyL0& lazy = lazyL0(core, dstMem);
-    ++lazy.generation;
     uint8_t* l0 = core.mem[int(dstMem)];
-    uint32_t index = offsetIn(core, dstMem, dst) / kFractalBytes;
     const uint32_t indexStep = move.dstStep / kFractalBytes;
-    const uint32_t first = offsetIn(core, MemId::L1, srcL1);
     const int64_t rowStep = move.srcStep / int64_t(kBlockBytes);
     for (uint32_t i = 0; i < move.count;) {
         const uint32_t at = uint32_t(int64_t(first) + int64_t(i) * move.srcStep);
-        const L1View* v = state.viewCount > 0 ? findView(state, at) : nullptr;
-        const uint32_t blockRows = v == nullptr ? 0 : v->blockStride / kBlockBytes;
-        if (v == nullptr || (at - v->begin) % kBlockBytes != 0) {
+        const L1View* v = findView(state, at);
+        const uint32_t rel = v == nullptr ? 0 : at - v->begin;
+        Place place = {0, 0};
+        uint32_t blockRows = 0;
+        if (v != nullptr) {
+            blockRows = v->blockStride / kBlockBytes;
+            place = {rel / v->blockStride, rel % v->blockStride / kBlockBytes};
+        }
+        const bool described = v != nullptr && rel % kBlockBytes == 0 && place.row + 16 <= blockRows && place.block * kBlockBytes < v->rowBytes &&
+                               describe(lazy, index, *v, place, move.transpose);
+        if (!described) {
             copyFractal(core, l0, lazy, index, at, move.transpose);
             ++i;
             index += indexStep;
             continue;
         }
-        const uint32_t rel = at - v->begin;
-        Place place = {rel / v->blockStride, rel % v->blockStride / kBlockBytes};
-        // As many as stay in this view, column block after column block.
-        while (i < move.count && place.row + 16 <= blockRows && place.block * kBlockBytes < v->rowBytes) {
-            uint32_t n = 1;
-            const bool inner = rowStep >= 16 && !move.transpose && place.row + 16 <= v->rows && (place.block + 1) * kBlockBytes <= v->rowBytes;
-            const int form = inner ? lazy.formOf(FractalForm::Rows, 16, kBlockBytes, v->pitch) : -1;
-            if (form > 0) {
-                n = (v->rows - place.row - 16) / uint32_t(rowStep) + 1;
-                if (n > move.count - i) n = move.count - i;
-                const uint8_t* src = v->src + int64_t(place.row) * v->pitch + place.block * kBlockBytes;
-                const int64_t step = rowStep * v->pitch;
-                if (indexStep == 1) {
-                    for (uint32_t j = 0; j < n; ++j) lazy.src[index + j] = src + int64_t(j) * step;
-                    std::memset(lazy.form + index, form, n);
-                } else {
-                    for (uint32_t j = 0; j < n; ++j) {
-                        lazy.src[index + j * indexStep] = src + int64_t(j) * step;
-                        lazy.form[index + j * indexStep] = uint8_t(form);
-                    }
-                }
-            } else if (!describe(lazy, index, *v, place, move.transpose)) {
-                break;
-            }
-            i += n;
-            index += n * indexStep;
-            int64_t row = int64_t(place.row) + int64_t(n) * rowStep;
+        // The next ones while they stay in this view, column block after column block.
+        for (++i, index += indexStep; i < move.count; ++i, index += indexStep) {
+            int64_t row = int64_t(place.row) + rowStep;
             if (row < 0) break;
             while (row >= int64_t(blockRows)) {
                 row -= blockRows;
                 ++place.block;
             }
             place.row = uint32_t(row);
-        }
-        if (i < move.count) {
-            // Left the view, met its edge, or the form table is full: this one as bytes, then look again.
-            const uint32_t now = uint32_t(int64_t(first) + int64_t(i) * move.srcStep);
-            const L1View* again = state.viewCount > 0 ? findView(state, now) : nullptr;
-            const bool usable = again != nullptr && (now - again->begin) % kBlockBytes == 0 && lazy.formCount < LazyL0::kMaxForms &&
-                                (now - again->begin) % again->blockStride / kBlockBytes + 16 <= again->blockStride / kBlockBytes &&
-                                (now - again->begin) / again->blockStride * kBlockBytes < again->rowBytes;
-            if (usable) continue;
-            copyFractal(core, l0, lazy, index, now, move.transpose);
-            ++i;
-            index += indexStep;
+            if (place.row + 16 > blockRows || place.block * kBlockBytes >= v->rowBytes || !describe(lazy, index, *v, place, move.transpose)) break;
         }
     }
+}
+
+}  // namespace
+
+void loadFractals(MemId dstMem, void* dst, const void* srcL1, const FractalMove& move) {
+    Core& core = pyto_sim::core();
+    CubeState& state = *core.cubeState;
+    const bool b = dstMem == MemId::L0b;
+    LazyL0& lazy = b ? state.b : state.a;
+    ++lazy.generation;
+    const uint32_t index = offsetIn(core, dstMem, dst) / kFractalBytes;
+    const uint32_t first = offsetIn(core, MemId::L1, srcL1);
+    if (!move.transpose && move.srcStep > 0 &&
+        loadRun(state, lazy, index, move.dstStep / kFractalBytes, first, uint32_t(move.srcStep) / kBlockBytes, move.count, b))
+        return;
+    loadAny(core, dstMem, index, first, move);
 }
 
 void loadFractalsGm(MemId dstMem, void* dst, const void* src, const FractalMove& move) {

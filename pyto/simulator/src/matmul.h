@@ -34,7 +34,6 @@ struct TileJob {
     uint32_t cRowStep, cPairStep;  // bytes
     bool zero;
     bool integer;
-    const uint8_t* next;           // rows that will probably be read next, with the pitch of the last ones; or null
 };
 void multiplyTiles(const TileJob& job);
 

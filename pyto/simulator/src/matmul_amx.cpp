@@ -62,11 +62,6 @@ PYTO_SIM_TILES void restore() {
             _tile_dpbf16ps(C, A, B);     \
     } while (0)
 
-inline __attribute__((always_inline)) void prefetchRows(const uint8_t* p, int64_t pitch) {
-    if (p == nullptr) return;
-    for (int r = 0; r < 16; ++r) _mm_prefetch(reinterpret_cast<const char*>(p + r * pitch), _MM_HINT_T0);
-}
-
 struct At {
     const uint8_t* p;
     int64_t pitch;
@@ -94,7 +89,7 @@ PYTO_SIM_TILES void oneByOne(const TileJob& j, uint32_t i, uint32_t p) {
 }
 
 template <bool kInteger>
-PYTO_SIM_TILES void twoByTwo(const TileJob& j, uint32_t i, uint32_t p, const uint8_t* next) {
+PYTO_SIM_TILES void twoByTwo(const TileJob& j, uint32_t i, uint32_t p) {
     uint8_t* c = j.c + uint64_t(i) * j.cRowStep + uint64_t(p) * j.cPairStep;
     if (j.zero) {
         _tile_zero(0);
@@ -109,7 +104,6 @@ PYTO_SIM_TILES void twoByTwo(const TileJob& j, uint32_t i, uint32_t p, const uin
     }
     const uint8_t* first = j.pairs[p];
     const uint8_t* second = j.pairs[p + 1];
-    const int64_t pitch = j.rows[i].pitch;
     for (uint32_t t = 0; t < j.kTiles; ++t) {
         const At a = tileAt(j.rows[i], t, j.kTiles), b = tileAt(j.rows[i + 1], t, j.kTiles);
         _tile_loadd(4, a.p, a.pitch);
@@ -120,10 +114,6 @@ PYTO_SIM_TILES void twoByTwo(const TileJob& j, uint32_t i, uint32_t p, const uin
         _tile_loadd(5, b.p, b.pitch);
         PYTO_DOT(kInteger, 2, 5, 6);
         PYTO_DOT(kInteger, 3, 5, 7);
-        if (next != nullptr) {
-            prefetchRows(next + t * 64, pitch);
-            prefetchRows(next + 16 * pitch + t * 64, pitch);
-        }
     }
     _tile_stored(0, c, 64);
     _tile_stored(1, c + j.cPairStep, 64);
@@ -132,7 +122,7 @@ PYTO_SIM_TILES void twoByTwo(const TileJob& j, uint32_t i, uint32_t p, const uin
 }
 
 template <bool kInteger>
-PYTO_SIM_TILES void twoByOne(const TileJob& j, uint32_t i, uint32_t p, const uint8_t* next) {
+PYTO_SIM_TILES void twoByOne(const TileJob& j, uint32_t i, uint32_t p) {
     uint8_t* c = j.c + uint64_t(i) * j.cRowStep + uint64_t(p) * j.cPairStep;
     if (j.zero) {
         _tile_zero(0);
@@ -142,7 +132,6 @@ PYTO_SIM_TILES void twoByOne(const TileJob& j, uint32_t i, uint32_t p, const uin
         _tile_loadd(2, c + j.cRowStep, 64);
     }
     const uint8_t* pair = j.pairs[p];
-    const int64_t pitch = j.rows[i].pitch;
     for (uint32_t t = 0; t < j.kTiles; ++t) {
         const At a = tileAt(j.rows[i], t, j.kTiles), b = tileAt(j.rows[i + 1], t, j.kTiles);
         _tile_loadd(6, pair + t * 1024, 64);
@@ -150,10 +139,6 @@ PYTO_SIM_TILES void twoByOne(const TileJob& j, uint32_t i, uint32_t p, const uin
         PYTO_DOT(kInteger, 0, 4, 6);
         _tile_loadd(5, b.p, b.pitch);
         PYTO_DOT(kInteger, 2, 5, 6);
-        if (next != nullptr) {
-            prefetchRows(next + t * 64, pitch);
-            prefetchRows(next + 16 * pitch + t * 64, pitch);
-        }
     }
     _tile_stored(0, c, 64);
     _tile_stored(2, c + j.cRowStep, 64);
@@ -187,15 +172,9 @@ template <bool kInteger>
 PYTO_SIM_TILES void run(const TileJob& j) {
     uint32_t i = 0;
     for (; i + 2 <= j.rowCount; i += 2) {
-        // The rows after these stream in while these are multiplied.
-        const uint8_t* next = nullptr;
-        if (i + 4 <= j.rowCount && j.rows[i + 2].pitch == j.rows[i].pitch)
-            next = j.rows[i + 2].base;
-        else
-            next = j.next;
         uint32_t p = 0;
-        for (; p + 2 <= j.pairCount; p += 2) twoByTwo<kInteger>(j, i, p, p == 0 ? next : nullptr);
-        if (p < j.pairCount) twoByOne<kInteger>(j, i, p, p == 0 ? next : nullptr);
+        for (; p + 2 <= j.pairCount; p += 2) twoByTwo<kInteger>(j, i, p);
+        if (p < j.pairCount) twoByOne<kInteger>(j, i, p);
     }
     if (i < j.rowCount) {
         uint32_t p = 0;

@@ -23,9 +23,11 @@ struct Job {
     Core& core;
     CubeState& state;
     const MatrixMultiply& args;
-    Operands operands;
+    Operands operands;   // large: never cleared as a whole
     uint32_t firstTile;  // of C in L0C
     uint32_t kBytes, kTiles;
+
+    Job(Core& c, const MatrixMultiply& a) : core(c), state(*c.cubeState), args(a) {}
 
     uint8_t* c(uint32_t n1, uint32_t m1) const {
         return core.mem[int(MemId::L0c)] + (firstTile + n1 * operands.aStrips + m1) * 1024;
@@ -112,7 +114,7 @@ void multiplyRowsOfB(Job& j) {
     uint8_t* room = j.state.scratch;
     for (uint32_t i = 0; i < j.operands.bStrips; ++i) rows[i] = rowTiles(j, j.operands.b[i], room);
     const uint32_t m1 = j.operands.aStrips;
-    multiplyTiles({rows, pairs, j.operands.bStrips, m1, j.kTiles, j.c(0, 0), m1 * 1024, 1024, j.zero(), j.args.type == DataType::S8, nullptr});
+    multiplyTiles({rows, pairs, j.operands.bStrips, m1, j.kTiles, j.c(0, 0), m1 * 1024, 1024, j.zero(), j.args.type == DataType::S8});
 }
 
 // C = A B, with B stored by columns of C: two strips of it at a time.
@@ -135,7 +137,7 @@ void multiplyColumnsOfB(Job& j) {
             packPairTiles(p, j.operands.b[n1 + i], j.kBytes, j.kTiles, j.operands.elementBytes);
             pairs[i] = p;
         }
-        multiplyTiles({rows, pairs, m1, count, j.kTiles, j.c(n1, 0), 1024, m1 * 1024, j.zero(), j.args.type == DataType::S8, nullptr});
+        multiplyTiles({rows, pairs, m1, count, j.kTiles, j.c(n1, 0), 1024, m1 * 1024, j.zero(), j.args.type == DataType::S8});
     }
 }
 
@@ -171,7 +173,7 @@ void multiplyIntegers(Job& j) {
 
 void multiply(const MatrixMultiply& args) {
     Core& core = pyto_sim::core();
-    Job j = {core, *core.cubeState, args, {}, 0, 0, 0};
+    Job j(core, args);
     j.firstTile = uint32_t(static_cast<uint8_t*>(args.dst) - core.mem[int(MemId::L0c)]) / 1024;
     findOperands(core, args, j.operands);
     j.kBytes = args.k * j.operands.elementBytes;

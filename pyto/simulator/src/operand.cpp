@@ -23,49 +23,75 @@ struct Layout {
     uint32_t fractals;  // along k, that count
 };
 
-// Whether the fractals of a strip describe one regular piece of GM that covers what is needed.
-bool regular(const LazyL0& lazy, const Layout& l, uint32_t s, uint32_t needRows, Strip& out) {
-    const uint32_t at = l.first + s * l.stripStep;
-    const uint8_t form = lazy.form[at];
-    const FractalForm& f = lazy.forms[form];
-    if (f.kind == FractalForm::Real || f.rows < needRows) return false;
-    const uint8_t* base = lazy.src[at];
-    const bool columns = f.kind == FractalForm::Columns;
-    const int64_t step = columns ? int64_t(16) * f.pitch : int64_t(kBlockBytes);
-    const uint32_t tail = l.kBytes - (l.fractals - 1) * kBlockBytes;
-    bool same = true;
+// The strips of an operand whose fractals describe regular pieces of GM that cover what is needed: one pass over the
+// fractals, strips side by side, so that the comparisons run in vectors.
+struct Regular {
+    uint8_t good[kMaxStrips];
+};
+
+void compareStrips(const LazyL0& lazy, const Layout& l, uint32_t count, Regular& out) {
+    for (uint32_t s = 0; s < count; ++s) {
+        const uint8_t form = lazy.form[l.first + s * l.stripStep];
+        out.good[s] = lazy.forms[form].kind != FractalForm::Real;
+    }
     for (uint32_t kf = 1; kf + 1 < l.fractals; ++kf) {
-        const uint32_t i = at + kf * l.kStep;
-        same &= lazy.src[i] == base + int64_t(kf) * step;
-        same &= lazy.form[i] == form;
+        const uint32_t at = l.first + kf * l.kStep;
+        for (uint32_t s = 0; s < count; ++s) {
+            const uint32_t i = at + s * l.stripStep, i0 = l.first + s * l.stripStep;
+            const FractalForm& f = lazy.forms[lazy.form[i0]];
+            const int64_t step = f.kind == FractalForm::Columns ? int64_t(16) * f.pitch : int64_t(kBlockBytes);
+            out.good[s] &= uint8_t((lazy.src[i] == lazy.src[i0] + int64_t(kf) * step) & (lazy.form[i] == lazy.form[i0]));
+        }
     }
-    if (!same) return false;
-    if (l.fractals > 1) {
-        const uint32_t i = at + (l.fractals - 1) * l.kStep;
-        const FractalForm& last = lazy.forms[lazy.form[i]];
-        if (lazy.src[i] != base + int64_t(l.fractals - 1) * step || last.kind != f.kind || last.pitch != f.pitch || last.rows < needRows ||
-            last.rowBytes < tail || f.rowBytes < kBlockBytes)
-            return false;
-    } else if (f.rowBytes < tail) {
-        return false;
-    }
-    out = {base, f.pitch, columns ? Strip::Columns : Strip::Rows, uint8_t(needRows), true};
-    return true;
+}
+
+// When all strips have one form of whole rows side by side (B of a generated kernel): plain vector comparisons.
+bool uniformRows(const LazyL0& lazy, const Layout& l, uint32_t count) {
+    const uint8_t form = lazy.form[l.first];
+    const bool sideBySide = (count == 1 || l.stripStep == 1) && l.kStep == count;
+    if (lazy.forms[form].kind != FractalForm::Rows || !sideBySide || lazy.forms[form].rowBytes < kBlockBytes) return false;
+    const uint32_t total = l.fractals * count;
+    const uint8_t* forms = lazy.form + l.first;
+    const uint8_t* const* src = lazy.src + l.first;
+    uint32_t different = 0;
+    for (uint32_t i = 0; i < total; ++i) different |= uint32_t(forms[i] ^ form);
+    uint64_t apart = 0;
+    for (uint32_t i = count; i < total; ++i)
+        apart |= (reinterpret_cast<uint64_t>(src[i]) - reinterpret_cast<uint64_t>(src[i - count])) ^ kBlockBytes;
+    return different == 0 && apart == 0;
+}
+
+bool lastFits(const LazyL0& lazy, const Layout& l, uint32_t s, uint32_t needRows) {
+    const uint32_t at = l.first + s * l.stripStep;
+    const FractalForm& f = lazy.forms[lazy.form[at]];
+    const uint32_t tail = l.kBytes - (l.fractals - 1) * kBlockBytes;
+    if (f.rows < needRows) return false;
+    if (l.fractals == 1) return f.rowBytes >= tail;
+    const uint32_t i = at + (l.fractals - 1) * l.kStep;
+    const FractalForm& last = lazy.forms[lazy.form[i]];
+    const int64_t step = f.kind == FractalForm::Columns ? int64_t(16) * f.pitch : int64_t(kBlockBytes);
+    return f.rowBytes == kBlockBytes && lazy.src[i] == lazy.src[at] + int64_t(l.fractals - 1) * step && last.kind == f.kind && last.pitch == f.pitch &&
+           last.rows >= needRows && last.rowBytes >= tail;
 }
 
 void findStrips(Core& core, const Layout& l, Strip* out, uint32_t count) {
     LazyL0& lazy = lazyL0(core, l.mem);
     uint8_t* l0 = core.mem[int(l.mem)];
+    const bool uniform = uniformRows(lazy, l, count);
+    Regular regular;
+    if (!uniform) compareStrips(lazy, l, count, regular);
     for (uint32_t s = 0; s < count; ++s) {
         const uint32_t left = l.rows - s * 16;
         const uint32_t needRows = left < 16 ? left : 16;
         const uint32_t at = l.first + s * l.stripStep;
-        bool anyLazy = false;
-        for (uint32_t kf = 0; kf < l.fractals; ++kf) anyLazy |= lazy.form[at + kf * l.kStep] != 0;
-        if (anyLazy) {
-            if (regular(lazy, l, s, needRows, out[s])) continue;
-            for (uint32_t kf = 0; kf < l.fractals; ++kf) settleFractal(l0, lazy, at + kf * l.kStep);
+        if (uniform || (regular.good[s] && lastFits(lazy, l, s, needRows))) {
+            const FractalForm& f = lazy.forms[lazy.form[at]];
+            if (f.rows >= needRows) {
+                out[s] = {lazy.src[at], f.pitch, f.kind == FractalForm::Columns ? Strip::Columns : Strip::Rows, uint8_t(needRows), true};
+                continue;
+            }
         }
+        for (uint32_t kf = 0; kf < l.fractals; ++kf) settleFractal(l0, lazy, at + kf * l.kStep);
         out[s] = {l0 + at * kFractalBytes, int64_t(l.kStep) * kFractalBytes, Strip::Fractals, uint8_t(needRows), false};
     }
 }

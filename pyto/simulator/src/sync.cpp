@@ -1,23 +1,16 @@
-// Flags and barriers. In program order on one thread a pipe flag is bookkeeping: a wait whose set has not been issued
-// yet could never be satisfied by later code of the same core without reordering it, and is reported.
+// Flags that go wrong, flags between cores, barriers.
 #include "pyto_sim/sync_functions.h"
 
 #include "launch.h"
 
 namespace pyto_sim {
 
-void setFlag(AscendC::HardEvent event, int id, Loc loc) {
-    if (id < 0 || id >= kEventIds || event == AscendC::HardEvent::MAX) fail(loc, "SetFlag: event id %d; ids are 0 to 7", id);
-    uint8_t& flag = core().flag[int(event)][id];
-    if (flag != 0) fail(loc, "SetFlag<HardEvent::%s>(%d) is set twice without a WaitFlag between", eventName(event), id);
-    flag = 1;
-}
-
-void waitFlag(AscendC::HardEvent event, int id, Loc loc) {
-    if (id < 0 || id >= kEventIds || event == AscendC::HardEvent::MAX) fail(loc, "WaitFlag: event id %d; ids are 0 to 7", id);
-    uint8_t& flag = core().flag[int(event)][id];
-    if (flag == 0) fail(loc, "WaitFlag<HardEvent::%s>(%d) without a SetFlag before it: the core would wait for ever", eventName(event), id);
-    flag = 0;
+void failFlag(bool set, AscendC::HardEvent event, int id, Loc loc) {
+    const char* call = set ? "SetFlag" : "WaitFlag";
+    if (event == AscendC::HardEvent::MAX) fail(loc, "%s: this pair of pipes has no flag on this chip", call);
+    if (id < 0 || id >= kEventIds) fail(loc, "%s<HardEvent::%s>: event id %d; ids are 0 to 7", call, eventName(event), id);
+    if (set) fail(loc, "SetFlag<HardEvent::%s>(%d) is set twice without a WaitFlag between", eventName(event), id);
+    fail(loc, "WaitFlag<HardEvent::%s>(%d) without a SetFlag before it: the core would wait for ever", eventName(event), id);
 }
 
 namespace {

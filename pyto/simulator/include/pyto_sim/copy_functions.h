@@ -5,7 +5,12 @@
 namespace pyto_sim {
 
 // Fails unless [p, p + bytes) lies in the core's memory `mem` and p is a multiple of `align`.
-void checkLocal(Loc loc, const char* call, MemId mem, const void* p, uint64_t bytes, uint32_t align);
+[[noreturn]] void failLocal(Loc loc, const char* call, MemId mem, const void* p, uint64_t bytes, uint32_t align);
+inline __attribute__((always_inline)) void checkLocal(Loc loc, const char* call, MemId mem, const void* p, uint64_t bytes, uint32_t align) {
+    const uint64_t at = uint64_t(static_cast<const uint8_t*>(p) - core().mem[int(mem)]);
+    const uint64_t size = kMemBytes[int(mem)];
+    if (__builtin_expect((at % align != 0) | (at > size) | (bytes > size - at), 0)) failLocal(loc, call, mem, p, bytes, align);
+}
 
 void copyIn(MemId dstMem, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
 void copyOut(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);

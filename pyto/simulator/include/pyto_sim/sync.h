@@ -19,6 +19,7 @@ constexpr EventPipes kEventPipes[] = {
 };
 static_assert(sizeof(kEventPipes) / sizeof(kEventPipes[0]) == size_t(AscendC::HardEvent::MAX), "one entry an event");
 
+// HardEvent::MAX for a pair that has no flag.
 constexpr AscendC::HardEvent eventOf(pipe_t source, pipe_t target) {
     for (int i = 0; i < int(AscendC::HardEvent::MAX); ++i)
         if (kEventPipes[i].source == source && kEventPipes[i].target == target) return AscendC::HardEvent(i);
@@ -26,10 +27,12 @@ constexpr AscendC::HardEvent eventOf(pipe_t source, pipe_t target) {
 }
 
 inline void issueSetFlag(AscendC::HardEvent event, int id, Loc loc) {
+    if (event == AscendC::HardEvent::MAX) failFlag(true, event, id, loc);
     issue("SetFlag", kEventPipes[int(event)].source, loc,
           [&](Record& r) { r.synchronise(SyncKind::SetFlag, int(event), id); }, [=] { setFlag(event, id, loc); });
 }
 inline void issueWaitFlag(AscendC::HardEvent event, int id, Loc loc) {
+    if (event == AscendC::HardEvent::MAX) failFlag(false, event, id, loc);
     issue("WaitFlag", kEventPipes[int(event)].target, loc,
           [&](Record& r) { r.synchronise(SyncKind::WaitFlag, int(event), id); }, [=] { waitFlag(event, id, loc); });
 }

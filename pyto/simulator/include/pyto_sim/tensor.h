@@ -54,8 +54,8 @@ public:
     using PrimType = T;
     __aicore__ inline LocalTensor() {}
     __aicore__ inline LocalTensor(TPosition pos, uint32_t addr, uint32_t count, Loc loc = Loc::here())
-        : bytes_(count * uint32_t(sizeof(T))), pos_(pos) {
-        const pyto_sim::MemId mem = pyto_sim::memOf(pos);
+        : bytes_(count * uint32_t(sizeof(T))), pos_(pos), mem_(pyto_sim::memOf(pos)) {
+        const pyto_sim::MemId mem = mem_;
         uint8_t* base = pyto_sim::core().mem[int(mem)];
         if (unlikely(uint64_t(addr) + uint64_t(count) * sizeof(T) > pyto_sim::kMemBytes[int(mem)]))
             pyto_sim::fail(loc, "LocalTensor: bytes %u..%llu do not fit into %s of %u bytes", addr,
@@ -106,11 +106,12 @@ public:
     T* ptr() const { return reinterpret_cast<T*>(ptr_); }
     uint32_t byteSize() const { return bytes_; }
     TPosition position() const { return pos_; }
-    pyto_sim::MemId mem() const { return pyto_sim::memOf(pos_); }
+    pyto_sim::MemId mem() const { return mem_; }
     void set(uint8_t* p, uint32_t bytes, TPosition pos) {
         ptr_ = p;
         bytes_ = bytes;
         pos_ = pos;
+        mem_ = pyto_sim::memOf(pos);
     }
 
 private:
@@ -121,6 +122,7 @@ private:
     uint8_t* ptr_ = nullptr;
     uint32_t bytes_ = 0;
     TPosition pos_ = TPosition::MAX;
+    pyto_sim::MemId mem_ = pyto_sim::MemId::Gm;
 };
 
 template <class T>
