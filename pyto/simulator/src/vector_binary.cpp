@@ -49,12 +49,10 @@ struct MinOp {
     static PYTO_INLINE T of(T, T a, T b) { return smaller(a, b); }
 };
 struct AndOp {
-    static constexpr bool kReadsDst = false;
     template <class T>
     static PYTO_INLINE T of(T, T a, T b) { return static_cast<T>(a & b); }
 };
 struct OrOp {
-    static constexpr bool kReadsDst = false;
     template <class T>
     static PYTO_INLINE T of(T, T a, T b) { return static_cast<T>(a | b); }
 };

@@ -21,11 +21,6 @@ uint32_t lowest(const Segment& s)
                       : 64 + static_cast<uint32_t>(__builtin_ctzll(s.high));
 }
 
-bool set(const Segment& s, uint32_t lane)
-{
-    return (((lane < 64 ? s.low : s.high) >> (lane & 63u)) & 1u) != 0;
-}
-
 uint64_t offset_of(uint32_t lane, uint32_t per_block, const Span& span, uint32_t size)
 {
     return static_cast<uint64_t>(lane / per_block) * span.blk * kBlock + static_cast<uint64_t>(lane % per_block) * size;
@@ -61,7 +56,7 @@ void describe(Record& record, bool write, const Span& span, uint32_t size, uint3
         uint32_t end[kMaxRuns];
         int runs = 0;
         for (uint32_t lane = lowest(p); lane < per_repeat && runs <= kMaxRuns; ++lane) {
-            if (!set(p, lane)) {
+            if (!active(p, lane)) {
                 continue;
             }
             const bool joined = runs > 0 && end[runs - 1] == lane && (span.blk == 1 || lane % per_block != 0);

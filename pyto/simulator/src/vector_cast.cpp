@@ -486,8 +486,7 @@ void dequant_b8(bool is_signed, const uint64_t* scales, bool per_lane, bool high
     for (int s = 0; s < count; ++s) {
         for (uint32_t rep = parts[s].first; rep < parts[s].first + parts[s].repeats; ++rep) {
             for (uint32_t lane = 0; lane < 8 * per_block; ++lane) {
-                const uint64_t word = lane < 64 ? parts[s].low : parts[s].high;
-                if (((word >> (lane & 63u)) & 1u) == 0) {
+                if (!active(parts[s], lane)) {
                     continue;
                 }
                 const uint64_t config = scales[per_lane ? lane % per_block : 0];

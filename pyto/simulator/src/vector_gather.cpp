@@ -32,7 +32,7 @@ bool gather_typed(void* dst, const void* src, uint64_t limit, const uint32_t* of
                 continue;
             }
             for (uint32_t i = 0; i < per_repeat; ++i) {
-                if ((((i < 64 ? p.low : p.high) >> (i & 63u)) & 1u) == 0) {
+                if (!active(p, i)) {
                     continue;
                 }
                 if (uint64_t{at[i]} + sizeof(T) > limit) {

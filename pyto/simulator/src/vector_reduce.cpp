@@ -212,11 +212,6 @@ public:
         }
     }
 
-    static bool active(const Segment& s, uint32_t lane)
-    {
-        return (((lane < 64 ? s.low : s.high) >> (lane & 63u)) & 1u) != 0;
-    }
-
     bool block_active(const Segment& s, uint32_t block) const
     {
         const uint32_t per_block = lanes_ / 8;
@@ -306,7 +301,7 @@ uint32_t lane_of(const float* row, uint32_t lanes, const Segment& s, float value
     const uint32_t guess = find(row, lanes, value);
     for (uint32_t i = value == value ? guess : 0; i < lanes; ++i) {
         const bool same = row[i] == value || (row[i] != row[i] && value != value);
-        if (same && Reader::active(s, i)) {
+        if (same && active(s, i)) {
             return i;
         }
     }

@@ -35,6 +35,11 @@ struct Segment {
 };
 int segments(const Lanes& lanes, uint32_t lanes_per_repeat, Segment out[2]);
 
+inline bool active(const Segment& s, uint32_t lane)
+{
+    return (((lane < 64 ? s.low : s.high) >> (lane & 63u)) & 1u) != 0;
+}
+
 PYTO_INLINE uint64_t low_bits(uint32_t n)
 {
     return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;

@@ -186,15 +186,26 @@ void copy(uint32_t size, Span dst, Span a, const Lanes& lanes)
 namespace {
 
 // A lane's value is built by additions of the block and repeat lengths, so halves and floats round as they go, like the
-// sequence of Adds that the interface stands for. `add(value, n)` adds n in the type.
-template <class T, class Add>
-void iota_lanes(Span dst, T first, const Lanes& lanes, Add add)
+// sequence of Adds that the interface stands for.
+struct IntegerStep {
+    template <class T>
+    static T add(T a, uint32_t n) { return static_cast<T>(static_cast<uint32_t>(a) + n); }
+};
+struct FloatStep {
+    static float add(float a, uint32_t n) { return a + static_cast<float>(n); }
+};
+struct HalfStep {
+    static uint16_t add(uint16_t a, uint32_t n) { return float_to_half(half_to_float(a) + static_cast<float>(n)); }
+};
+
+template <class Step, class T>
+void iota_lanes(Span dst, T first, const Lanes& lanes)
 {
     constexpr uint32_t per_block = kBlock / sizeof(T);
     constexpr uint32_t per_repeat = per_block * 8;
     T value[per_repeat];
     for (uint32_t lane = 0; lane < per_repeat; ++lane) {
-        value[lane] = lane < per_block ? add(first, lane) : add(value[lane - per_block], per_block);
+        value[lane] = lane < per_block ? Step::add(first, lane) : Step::add(value[lane - per_block], per_block);
     }
     Segment parts[2];
     const int count = segments(lanes, per_repeat, parts);
@@ -205,15 +216,18 @@ void iota_lanes(Span dst, T first, const Lanes& lanes, Add add)
             uint8_t* base = static_cast<uint8_t*>(const_cast<void*>(dst.data)) + size_t{rep} * dst.rep * kBlock;
             if (all) {
                 std::memcpy(base, value, sizeof value);
-            }
-            for (uint32_t lane = 0; !all && lane < per_repeat; ++lane) {
-                if ((((lane < 64 ? p.low : p.high) >> (lane & 63u)) & 1u) != 0) {
-                    std::memcpy(base + size_t{lane / per_block} * dst.blk * kBlock + (lane % per_block) * sizeof(T),
-                                value + lane, sizeof(T));
+            } else {
+                for (uint32_t block = 0; block < 8; ++block) {
+                    T* to = reinterpret_cast<T*>(base + size_t{block} * dst.blk * kBlock);
+                    for (uint32_t i = 0; i < per_block; ++i) {
+                        if (active(p, block * per_block + i)) {
+                            to[i] = value[block * per_block + i];
+                        }
+                    }
                 }
             }
             for (uint32_t lane = 0; lane < per_repeat; ++lane) {
-                value[lane] = add(value[lane], per_repeat);
+                value[lane] = Step::add(value[lane], per_repeat);
             }
         }
     }
@@ -223,19 +237,11 @@ void iota_lanes(Span dst, T first, const Lanes& lanes, Add add)
 
 void iota(Elem t, Span dst, uint64_t first, const Lanes& lanes)
 {
-    const auto integer = [](auto a, uint32_t n) { return static_cast<decltype(a)>(static_cast<uint32_t>(a) + n); };
     switch (t) {
-        case Elem::I16: iota_lanes(dst, static_cast<int16_t>(first), lanes, integer); break;
-        case Elem::I32: iota_lanes(dst, static_cast<int32_t>(first), lanes, integer); break;
-        case Elem::F32:
-            iota_lanes(dst, bits_as<float>(static_cast<uint32_t>(first)), lanes,
-                       [](float a, uint32_t n) { return a + static_cast<float>(n); });
-            break;
-        default:
-            iota_lanes(dst, static_cast<uint16_t>(first), lanes, [](uint16_t a, uint32_t n) {
-                return float_to_half(half_to_float(a) + static_cast<float>(n));
-            });
-            break;
+        case Elem::I16: iota_lanes<IntegerStep>(dst, static_cast<int16_t>(first), lanes); break;
+        case Elem::I32: iota_lanes<IntegerStep>(dst, static_cast<int32_t>(first), lanes); break;
+        case Elem::F32: iota_lanes<FloatStep>(dst, bits_as<float>(static_cast<uint32_t>(first)), lanes); break;
+        default: iota_lanes<HalfStep>(dst, static_cast<uint16_t>(first), lanes); break;
     }
 }
 

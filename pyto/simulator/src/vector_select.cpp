@@ -153,7 +153,7 @@ void select_typed(Span dst, Span a, Span b, uint64_t b_scalar, const uint8_t* bi
             // Only active lanes may be read or written: rows can end at the end of the buffer.
             constexpr uint32_t per_block = kBlock / sizeof(T);
             for (uint32_t i = 0; i < per_repeat; ++i) {
-                if ((((i < 64 ? p.low : p.high) >> (i & 63u)) & 1u) != 0) {
+                if (active(p, i)) {
                     out[i] = ((flags[i / 8] >> (i % 8)) & 1u) != 0 ? x[i] : y[i];
                     std::memcpy(base + size_t{i / per_block} * dst.blk * kBlock + (i % per_block) * sizeof(T), out + i,
                                 sizeof(T));

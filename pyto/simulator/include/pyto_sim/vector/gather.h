@@ -15,7 +15,6 @@ inline void gatherLanes(const LocalTensor<T>& dst, const LocalTensor<T>& src, co
                         uint32_t base, uint32_t dstRep, const vec::Lanes& lanes, Loc loc) {
     PYTO_VEC_TYPES("Gather", T, half, bfloat16_t, uint16_t, int16_t, float, uint32_t, int32_t);
     const vec::Span d{dst.ptr(), 1, dstRep};
-    const vec::Span o{srcOffset.ptr(), 1, 32 / kSize<T>};
     const uint8_t* from = reinterpret_cast<const uint8_t*>(src.ptr()) + base;
     vec::verifyRange(loc, "Gather", src.ptr(), base, 32);
     const uint32_t size = kSize<T>;
