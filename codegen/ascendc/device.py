@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import Any
 
 from pyto.codegen.ascendc import cube, vector
@@ -40,9 +42,20 @@ def device_function(function: Function, kernel: str) -> tuple[dict[str, Any], se
     block, blocks = (v.name for v in function.body.params)
     fields = {
         "name": function.name, "kernel": kernel, "params": params, "arguments": arguments, "block": block, "blocks": blocks,
-        "body": [*_tensors(function), *body.buffers, *writer.lines], **KINDS[function.kind],
+        "body": [*_tensors(function), *body.buffers, *_used(writer.lines)], **KINDS[function.kind],
     }  # fmt: skip
     return fields, writer.printer.helpers
+
+
+def _used(lines: list[str]) -> list[str]:
+    """Without constants that no other line names."""
+    while True:
+        words = Counter(w for line in lines for w in re.findall(r"\w+", line))
+        dead = re.compile(r"\s*const \w+ (\w+) = ")
+        kept = [line for line in lines if not (m := dead.match(line)) or words[m[1]] > 1]
+        if len(kept) == len(lines):
+            return lines
+        lines = kept
 
 
 def _tensors(function: Function) -> list[str]:

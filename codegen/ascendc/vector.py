@@ -281,7 +281,7 @@ def _transfer(w: Writer, op: Op, view: View) -> tuple[str, str, str, str]:
             )
         return "1", w.text(view.valid[0] * size), "0", "0"
     if view.shape[0] == 1:
-        return "1", w.text(view.valid[1] * size), "0", "0"
+        return w.text(view.valid[0]), w.text(view.valid[1] * size), "0", "0"
     if view.shape[0] > MAX_BURSTS:
         raise CompileError(
             "limit",

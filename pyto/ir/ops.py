@@ -276,7 +276,7 @@ def _load(args: Sequence[Any], attrs: Attrs) -> Type:
         if axis is None:
             valid.append(const(size))
         else:
-            valid.append(apply("min", const(size), tensor.shape[axis] - offsets[axis]))
+            valid.append(apply("max", const(0), apply("min", const(size), tensor.shape[axis] - offsets[axis])))
     return TileType(shape, tensor.dtype, (valid[0], valid[1]), attrs.get("space"))
 
 

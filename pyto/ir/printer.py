@@ -147,7 +147,7 @@ class _Printer:
         text = f"{', '.join(f'%{r.name}' for r in op.results)} = " if op.results else ""
         text += op.name
         inner = [v for b in op.blocks for v in b.params]
-        if op.name == "for" and inner:
+        if op.name == "for" and inner and len(op.args) >= 3:
             text += self._for_header(op)
         else:
             if op.args:

@@ -212,6 +212,15 @@ def _bound(form: Linear, ranges: Ranges, upper: bool, depth: int) -> int | None:
                 found = _bound(_sum((without, form[1]), _scale(linear(limit), c)), ranges, upper, depth - 1)
                 if found is not None:
                     return found
+        # c * (e // d) lies between c/d * (e - d + 1) and c/d * e, where d divides c ((B + 15) // 16 * 16 <= B + 15).
+        if isinstance(atom, Apply) and atom.op == "floordiv" and isinstance(atom.args[1], Const):
+            d = int(atom.args[1].value)
+            if d > 1 and c % d == 0:
+                near = linear(atom.args[0]) if (c > 0) == upper else linear(atom.args[0] - (d - 1))
+                without = {a: k for a, k in form[0].items() if a != atom}
+                found = _bound(_sum((without, form[1]), _scale(near, c // d)), ranges, upper, depth - 1)
+                if found is not None:
+                    return found
     total = form[1]
     for atom, c in form[0].items():
         inner = _atom_bound(atom, ranges, (c > 0) == upper, depth - 1)
@@ -258,6 +267,9 @@ def simplify(expr: Expr, ranges: Ranges) -> Expr:
             return a if out.op == "min" else b
         if low is not None and low >= 0:
             return b if out.op == "min" else a
+        for inner, other in ((a, b), (b, a)):  # min(min(x, y), y)
+            if isinstance(inner, Apply) and inner.op == out.op and other in inner.args:
+                return inner
         return out
     if out.op in ("floordiv", "mod") and isinstance(out.args[1], Const) and isinstance(out.args[1].value, int):
         return _divide(out, out.args[1].value, ranges)

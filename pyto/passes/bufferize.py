@@ -14,6 +14,7 @@ from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, Space, Tile
 from pyto.ir.scalar import apply, simplify
 from pyto.passes.liveness import Life, Liveness, is_tile
 from pyto.passes.rewrite import names_of
+from pyto.target import BRCB_ROWS, FRACTAL
 
 ALIASES = frozenset({"slice", "reshape", "set_validshape"})
 CHANGES = frozenset({"mmad", "assemble", "fillpad"})  # the result is the first operand, changed
@@ -35,6 +36,7 @@ class Group:
     end: int
     loops: tuple[Var, ...]
     transferred: set[Var] = field(default_factory=set)  # loops in which an MTE loads or stores it
+    row_unit: int = 1  # the instruction that fills it writes whole multiples of so many rows
     buffer: Var | None = None
     slot: Expr = Const(0)
 
@@ -47,6 +49,8 @@ class _Bufferizer:
         self.group: dict[Var, Group] = {}
         self.windows: set[Var] = set()  # values that are a part or another shape of their buffer
         self.loop_ops: dict[Var, Op] = {}
+        self.made_by: dict[Var, str] = {}
+        self.in_place: dict[Var, Op] = {}  # parts that are made in their window, and the assemble that puts them there
         self.views: dict[Var, View] = {}
         self.allocs: list[Op] = []
 
@@ -97,6 +101,9 @@ class _Bufferizer:
             self._join(result, self._new(source))
             if op.name != "set_validshape" or source in self.windows:
                 self.windows.add(result)
+        elif op.name == "assemble" and self._free_after(source, at):  # type: ignore[arg-type]
+            self._join(result, self._new(source))  # type: ignore[arg-type]
+            self._make_in_place(op)
         elif op.name in CHANGES and self._free_after(source, at):  # type: ignore[arg-type]
             self._join(result, self._new(source))  # type: ignore[arg-type]
         elif op.name in ELEMENTWISE or op.name.startswith(("row_expand", "col_expand")):
@@ -108,8 +115,28 @@ class _Bufferizer:
                 if same and not self._new(arg).transferred:  # type: ignore[arg-type]
                     self._join(result, self._new(arg))  # type: ignore[arg-type]
         group = self._new(result)
+        self.made_by[result] = op.name
+        if op.name == "brcb":
+            group.row_unit = BRCB_ROWS
         if op.name in LOADS and loops:
             group.transferred.add(loops[-1])
+
+    def _make_in_place(self, op: Op) -> None:
+        """Let the op that makes the part of an assemble write it where it belongs, if the tile rests meanwhile."""
+        tile, part, row, col = op.args
+        if not isinstance(part, Var) or part in self.windows or part not in self.made_by:
+            return
+        made, (start, end) = self.made_by[part], (self.life[part].start, self.life[part].end)
+        alone = self._new(part).first is part and len([v for v, g in self.group.items() if g is self._new(part)]) == 1
+        fixed = isinstance(row, Const) and isinstance(col, Const)
+        rests = all(
+            life.start < start and (life.end <= start or life.end >= end)
+            for v, life in self.life.items()
+            if v is not op.result and self.group.get(v) is self._new(tile)  # type: ignore[arg-type]
+        )
+        once = end == self.life[op.result].start and self.life[part].loops == self.life[op.result].loops
+        if alone and fixed and rests and once and made in ELEMENTWISE | {"cast", "full"}:
+            self.in_place[part] = op
 
     def _share_loop(self, op: Op, loops: tuple[Var, ...]) -> None:
         (body,) = op.blocks
@@ -137,6 +164,16 @@ class _Bufferizer:
 
     # -- buffers and views
     def _view(self, var: Var) -> View:
+        if var in self.in_place and var not in self.views:
+            tile, _, row, col = self.in_place[var].args
+            assert isinstance(var.type, TileType)
+            self.views[var] = replace(
+                self._view(tile),
+                shape=var.type.shape,
+                valid=var.type.valid,
+                row=row,
+                col=col,  # type: ignore[arg-type]
+            )
         if var not in self.views:
             group = self._new(var)
             if group.buffer is None:
@@ -153,7 +190,9 @@ class _Bufferizer:
         t = group.first.type
         assert isinstance(t, TileType)
         space = t.space or Space.UB
-        shape = t.shape if space == Space.UB else (-(-t.shape[0] // 16) * 16, -(-t.shape[1] // 16) * 16)
+        units = (group.row_unit, 1) if space == Space.UB else (FRACTAL, FRACTAL)
+        rows, cols = (-(-size // unit) * unit for size, unit in zip(t.shape, units))
+        shape = rows, cols
         group.buffer = Var(group.first.name, TileType(shape, t.dtype, (const(shape[0]), const(shape[1])), space))
         slots = 1
         innermost = group.loops[-1] if group.loops else None
@@ -274,6 +313,8 @@ class _Bufferizer:
     def _do_assemble(self, op: Op, out: list[Op]) -> None:
         tile, part, row, col = op.args
         self._detach(op, tile, out)
+        if part in self.in_place:
+            return
         source = self._view(part)  # type: ignore[arg-type]
         whole = self._view(op.result)
         out.append(

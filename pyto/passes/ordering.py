@@ -17,7 +17,6 @@ from pyto.target import DEFAULT_CHIP
 
 PIPES = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")
 Path = tuple[int, ...]
-Key = tuple[Var, int]  # a slot of a buffer
 
 
 def pipe_of(op: Op) -> str:
@@ -25,6 +24,33 @@ def pipe_of(op: Op) -> str:
     if op.name == "store" and isinstance(op.args[1], View) and op.args[1].space == Space.L0C:
         return "FIX"
     return OPS[op.name].pipe
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of a buffer at a fixed place: first row and column, rows and columns, in rows of `pitch` elements."""
+
+    row: int
+    col: int
+    shape: tuple[int, int]
+    pitch: int
+
+    @staticmethod
+    def of(view: View) -> Window | None:
+        if isinstance(view.row, Const) and isinstance(view.col, Const) and view.space == Space.UB:
+            return Window(int(view.row.value), int(view.col.value), view.shape, view.pitch)
+        return None
+
+    def touches(self, other: Window) -> bool:
+        return (
+            self.row < other.row + other.shape[0]
+            and other.row < self.row + self.shape[0]
+            and self.col < other.col + other.shape[1]
+            and other.col < self.col + self.shape[1]
+        )
+
+
+Key = tuple[Var, int, "Window | None"]  # a slot of a buffer, or a window of it
 
 
 @dataclass(eq=False)
@@ -104,23 +130,31 @@ class Trace:
         self.by_path = {leaf.path: leaf for leaf in self.leaves}
         self.buffers = {op.result: op for op in function.body.ops if op.name == "alloc"}
         self.slots = {b: op.attrs["slots"] for b, op in self.buffers.items()}
-        self.overlapping = self._overlapping()
+        self._overlaps: dict[Key, list[Key]] = {}
         self.shared_tensors = self._shared_tensors()
         self.steps = list(self._run(function.body, (), {}))
 
-    def _overlapping(self) -> dict[Key, list[Key]]:
-        """For each slot of a buffer, the slots of buffers that overlap it, itself included."""
-        spans = {}
-        for buffer, op in self.buffers.items():
-            t = buffer.type
-            assert isinstance(t, TileType) and t.space
-            size = slot_bytes(t, DEFAULT_CHIP.alignment[t.space])
-            for s in range(self.slots[buffer]):
-                start = op.attrs["offset"] + s * size
-                spans[buffer, s] = (t.space, start, start + size)
-        return {
-            k: [o for o, y in spans.items() if x[0] == y[0] and x[1] < y[2] and y[1] < x[2]] for k, x in spans.items()
-        }
+    def overlapping(self, key: Key) -> list[Key]:
+        """The keys met so far that share bytes with `key`, itself included."""
+        if key not in self._overlaps:
+            mine = [k for k in self._overlaps if self._touch(key, k)]
+            for other in mine:
+                self._overlaps[other].append(key)
+            self._overlaps[key] = [*mine, key]
+        return self._overlaps[key]
+
+    def _touch(self, a: Key, b: Key) -> bool:
+        if a[:2] == b[:2]:
+            return a[2] is None or b[2] is None or a[2].pitch != b[2].pitch or a[2].touches(b[2])
+        (space, start, end), (other, low, high) = self._span(a), self._span(b)
+        return space == other and start < high and low < end
+
+    def _span(self, key: Key) -> tuple[str, int, int]:
+        t, op = key[0].type, self.buffers[key[0]]
+        assert isinstance(t, TileType) and t.space
+        size = slot_bytes(t, DEFAULT_CHIP.alignment[t.space])
+        start = op.attrs["offset"] + key[1] * size
+        return t.space, start, start + size
 
     def _shared_tensors(self) -> set[Var]:
         """Tensors that are written and touched more than once."""
@@ -165,7 +199,7 @@ class Trace:
         return trips
 
     def _key(self, view: View, env: dict[Var, int]) -> Key:
-        return view.buffer, slot_number(self.slots[view.buffer], view.slot, env)
+        return view.buffer, slot_number(self.slots[view.buffer], view.slot, env), Window.of(view)
 
 
 def slot_number(slots: int, slot: Expr, env: dict[Var, int]) -> int:
@@ -293,7 +327,7 @@ class _Run:
         if leaf.path in self.barriers:
             self.fenced[leaf.pipe] = self.count.get(leaf.pipe, 0)
         for key, write, view in step.touched:
-            for other in self.trace.overlapping[key]:
+            for other in self.trace.overlapping(key):
                 for (_, was_write), (n, first, at) in self.access.get(other, {}).items():
                     if write or was_write:
                         self.compare(n, first, at, step, view)

@@ -144,7 +144,8 @@ class Rewriter:
     def retype(self, op: Op) -> tuple[Var, ...]:
         out = []
         for r in op.results:
-            infer = OPS[op.name].infer
+            # What an empty tile will hold is known by who made it, not by its shape.
+            infer = OPS[op.name].infer if op.name != "empty" else None
             t: Type | None = infer([operand_type(a) for a in op.args], op.attrs) if infer else None
             new = Var(r.name, simplify_type(t or substitute_type(r.type, self.env), self.ranges))
             if isinstance(new.type, TileType) and isinstance(r.type, TileType) and r.type.space:

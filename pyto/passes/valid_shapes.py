@@ -7,7 +7,7 @@ from dataclasses import replace
 from pyto.errors import CompileError
 from pyto.ir.nodes import Const, Op, Program, TensorType, TileType, Var
 from pyto.ir.ops import meet
-from pyto.ir.scalar import simplify
+from pyto.ir.scalar import apply, simplify
 from pyto.passes.rewrite import Rewriter, rewrite
 
 
@@ -21,10 +21,11 @@ def _store(rewriter: Rewriter, op: Op) -> None:
     assert isinstance(tile, Var) and isinstance(tile.type, TileType)
     room = []
     for axis, size in ((op.attrs["rows"], tile.type.shape[0]), (op.attrs["cols"], tile.type.shape[1])):
-        room.append(Const(size) if axis is None else simplify(tensor.type.shape[axis] - offsets[axis], rewriter.ranges))
+        left = Const(size) if axis is None else apply("max", Const(0), tensor.type.shape[axis] - offsets[axis])
+        room.append(simplify(left, rewriter.ranges))
     valid = tuple(simplify(v, rewriter.ranges) for v in meet(tile.type.valid, (room[0], room[1])))
     if valid != tile.type.valid:
-        if (isinstance(room[1], Const) and room[1].value < 0) or (isinstance(room[0], Const) and room[0].value < 0):
+        if Const(0) in room:
             raise CompileError(
                 "out-of-bounds", "the store starts beyond the end of the tensor", op.loc, remedy="check its offsets"
             )

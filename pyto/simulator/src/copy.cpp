@@ -5,6 +5,7 @@
 
 #include "atomic.h"
 #include "cube_state.h"
+#include "launch.h"
 
 namespace pyto_sim {
 
@@ -40,6 +41,21 @@ void failLocal(Loc loc, const char* call, MemId mem, const void* p, uint64_t byt
     if (at > kMemBytes[int(mem)] || bytes > kMemBytes[int(mem)] - at)
         fail(loc, "%s: bytes %lld..%lld of %s, which has %u", call, (long long)at, (long long)(at + bytes), memName(mem), kMemBytes[int(mem)]);
     fail(loc, "%s: address %llu in %s is not a multiple of %u bytes", call, (unsigned long long)at, memName(mem), align);
+}
+
+void checkGm(Loc loc, const char* call, const void* p, uint64_t bytes, bool write) {
+    const uint8_t* begin = static_cast<const uint8_t*>(p);
+    const GmRange* found = nullptr;
+    for (const GmRange& r : core().launch->ranges) {
+        if (begin < r.begin || begin >= r.end) continue;
+        if (begin + bytes <= r.end && !(write && r.input)) return;
+        found = &r;
+    }
+    if (found == nullptr) return;
+    const long long at = begin - found->begin, size = found->end - found->begin;
+    if (at + (long long)bytes > size)
+        fail(loc, "%s: bytes %lld..%lld of a GM tensor of %lld", call, at, at + (long long)bytes, size);
+    fail(loc, "%s: writes to a GM tensor that the launch binds as input", call);
 }
 
 void copyIn(MemId dstMem, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows) {

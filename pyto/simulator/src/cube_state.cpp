@@ -66,8 +66,9 @@ uint8_t* PackCache::find(const PackedKey& key, uint32_t bytes, bool& fresh) {
 
 CubeState* createCubeState() {
     CubeState* s = new CubeState();
-    s->packedA = allocateHuge(CubeState::kPackedABytes + CubeState::kScratchBytes);
-    s->scratch = s->packedA + CubeState::kPackedABytes;
+    constexpr size_t packed = size_t(CubeState::kPackedStrips) * CubeState::kPackedStripBytes;
+    s->packedStripBytes = allocateHuge(packed + CubeState::kScratchBytes);
+    s->scratch = s->packedStripBytes + packed;
     return s;
 }
 
@@ -81,12 +82,13 @@ void resetCubeState(CubeState& s, uint64_t launch) {
         l->forms[0] = {FractalForm::Real, 16, kBlockBytes, 0};
         l->formCount = 1;
         l->lastForm = 0;
-        ++l->generation;
+        ++l->clock;
+        for (uint32_t& w : l->written) w = l->clock;
     }
     std::memset(s.transposedC, 0, sizeof s.transposedC);
     std::memset(&s.image, 0, sizeof s.image);
     s.loadPadValue = 0;
-    s.lastPackedA.a = nullptr;
+    for (auto& p : s.packedStrips) p.bytes = 0;
 }
 
 bool isConstantGm(const Core& core, const void* p, int64_t bytes) {
@@ -232,11 +234,12 @@ void settleL0(Core& core, MemId mem, uint32_t first, uint32_t count) {
 
 void overwriteL0(Core& core, MemId mem, uint32_t begin, uint32_t end) {
     LazyL0& lazy = lazyL0(core, mem);
-    ++lazy.generation;
+    ++lazy.clock;
     for (uint32_t i = begin / kFractalBytes; i < kFractalsL0 && i * kFractalBytes < end; ++i) {
         const bool whole = begin <= i * kFractalBytes && (i + 1) * kFractalBytes <= end;
         if (!whole) settleFractal(core.mem[int(mem)], lazy, i);
         lazy.form[i] = 0;
+        lazy.written[i] = lazy.clock;
     }
 }
 

@@ -47,7 +47,8 @@ struct LazyL0 {
     FractalForm forms[kMaxForms];
     int formCount;         // including form 0
     int lastForm;
-    uint32_t generation;   // of the bytes and descriptions
+    uint32_t clock;        // counts writes
+    uint32_t written[kFractalsL0];  // when each fractal was last written
 
     // The number of a form, -1 when the table is full.
     int formOf(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch) {
@@ -103,14 +104,14 @@ struct CubeState {
     } image;                       // SetFmatrix
     uint64_t loadPadValue;
     PackCache packed;
-    struct {
-        uint32_t generation;
-        const void* a;
-        uint32_t m, k, form;
-    } lastPackedA;                 // what packedA holds: an A operand from L0A
-    uint8_t* packedA;              // kPackedABytes
-    uint8_t* scratch;              // kScratchBytes; both 64-byte aligned
-    static constexpr uint32_t kPackedABytes = 1u << 20;
+    // Packed strips of real bytes in L0A, by first fractal: valid while the strip is not written again.
+    struct PackedStrip {
+        uint32_t first, written, bytes, form, rows;
+    };
+    static constexpr uint32_t kPackedStrips = 64, kPackedStripBytes = 16384;
+    PackedStrip packedStrips[kPackedStrips];
+    uint8_t* packedStripBytes;
+    uint8_t* scratch;              // kScratchBytes, 64-byte aligned
     static constexpr uint32_t kScratchBytes = 2u << 20;
 };
 

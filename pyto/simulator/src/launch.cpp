@@ -359,7 +359,8 @@ void findConstantRanges(LaunchState& state, const GmArg* ranges, int count) {
         GmRange r;
         r.begin = static_cast<const uint8_t*>(ranges[i].pointer);
         r.end = r.begin + std::max<int64_t>(0, ranges[i].bytes);
-        r.constant = ranges[i].direction == GmDirection::In && r.begin != nullptr;
+        r.input = ranges[i].direction == GmDirection::In;
+        r.constant = r.input && r.begin != nullptr;
         for (int j = 0; j < count && r.constant; ++j) {
             if (ranges[j].direction == GmDirection::In) continue;
             const uint8_t* begin = static_cast<const uint8_t*>(ranges[j].pointer);

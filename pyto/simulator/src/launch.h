@@ -20,7 +20,8 @@ constexpr int kMaxCrossFlag = 15;
 struct GmRange {
     const uint8_t* begin;
     const uint8_t* end;
-    bool constant;  // bound as IN and overlapping nothing that the kernel may write
+    bool input;     // bound as IN
+    bool constant;  // and overlapping nothing that the kernel may write
 };
 
 struct CrossFlags {

@@ -5,6 +5,7 @@
 
 #include "cube_state.h"
 
+extern "C" { __attribute__((visibility("default"))) int pyto_tune0=1, pyto_tune1=0; }
 namespace pyto_sim {
 
 namespace {
@@ -27,11 +28,12 @@ __attribute__((noinline)) void copyFractal(Core& core, uint8_t* l0, LazyL0& lazy
     else
         std::memcpy(d, s, kFractalBytes);
     lazy.form[index] = 0;
+    lazy.written[index] = lazy.clock;
 }
 
 // A load of B prefetches the rows that Mmad will come to last, a few whole rows a column block, so that memory is busy
 // while descriptions are written. The first strips are left to Mmad: it needs them at once.
-constexpr uint32_t kStripsAhead = 1;
+#define kStripsAhead uint32_t(pyto_tune0)
 
 // Where a fractal lies in the rows that a view stands for.
 struct Place {
@@ -49,6 +51,7 @@ bool describe(LazyL0& lazy, uint32_t index, const L1View& v, Place at, bool tran
     if (form < 0) return false;
     lazy.src[index] = v.src + int64_t(at.row) * v.pitch + done;
     lazy.form[index] = uint8_t(form);
+    lazy.written[index] = lazy.clock;
     return true;
 }
 
@@ -56,8 +59,8 @@ bool describe(LazyL0& lazy, uint32_t index, const L1View& v, Place at, bool tran
 
 namespace {
 
-// The usual load: whole fractals below each other in one column block of the view that the last load was from, for
-// which the form is known. False when it is something else.
+// The usual loads: whole fractals of the view that the last load was from, for which the form is known; below each other
+// with a wrap to the next column block at the view's end, or side by side. False when it is something else.
 inline __attribute__((always_inline)) bool loadRun(CubeState& state, LazyL0& lazy, uint32_t index, uint32_t indexStep, uint32_t at, uint32_t rowStep,
                                                    uint32_t count, bool b) {
     const L1View& v = state.views[state.lastView];
@@ -65,23 +68,48 @@ inline __attribute__((always_inline)) bool loadRun(CubeState& state, LazyL0& laz
     if (state.lastView >= state.viewCount || rel >= v.end - v.begin) return false;
     const uint32_t block = uint32_t((rel * v.blockInverse) >> 40);
     const uint32_t left = rel - block * v.blockStride;
-    const uint32_t row = left / kBlockBytes;
-    if (left % kBlockBytes != 0 || row + (count - 1) * rowStep + 16 > v.rows || (block + 1) * kBlockBytes > v.rowBytes) return false;
+    const uint32_t row = left / kBlockBytes, blockRows = v.blockStride / kBlockBytes;
+    if (left % kBlockBytes != 0) return false;
     const uint8_t form = uint8_t(lazy.lastForm);
     const FractalForm& f = lazy.forms[form];
     if (f.kind != FractalForm::Rows || f.rows != 16 || f.rowBytes != kBlockBytes || f.pitch != v.pitch) return false;
-    const uint8_t* src = v.src + int64_t(row) * v.pitch + block * kBlockBytes;
-    const int64_t step = int64_t(rowStep) * v.pitch;
-    for (uint32_t j = 0; j < count; ++j, index += indexStep, src += step) {
-        lazy.src[index] = src;
-        lazy.form[index] = form;
+    // Fractals of the first column block, fractals a block, blocks.
+    uint32_t each = count, blocks = 1;
+    int64_t step = int64_t(rowStep) * v.pitch;
+    if (row + (count - 1) * rowStep + 16 > v.rows) {
+        if (rowStep == blockRows) {
+            blocks = count;
+            each = 1;
+        } else if (rowStep == 16 && row == 0 && v.rows == blockRows && blockRows % 16 == 0) {
+            each = blockRows / 16;
+            blocks = (count + each - 1) / each;
+        } else {
+            return false;
+        }
+        if (row + (each - 1) * rowStep + 16 > v.rows) return false;
     }
-    if (b && count > kStripsAhead && rowStep == 16) {
-        const uint32_t all = (count - kStripsAhead) * 16;
-        const uint32_t from = all * block * v.blocksInverse >> 16, to = all * (block + 1) * v.blocksInverse >> 16;
-        const uint8_t* line = v.src + int64_t(row + kStripsAhead * 16 + from) * v.pitch;
-        for (uint32_t r = from; r < to; ++r, line += v.pitch)
-            for (uint32_t c = 0; c < v.rowBytes; c += 64) __builtin_prefetch(line + c, 0, 2);
+    if ((block + blocks) * kBlockBytes > v.rowBytes) return false;
+    const uint8_t* src = v.src + int64_t(row) * v.pitch + block * kBlockBytes;
+    const uint32_t clock = lazy.clock;
+    for (uint32_t k = 0; k < blocks; ++k) {
+        const uint32_t n = count - k * each < each ? count - k * each : each;
+        const uint8_t* p = src + k * kBlockBytes;
+        for (uint32_t j = 0; j < n; ++j, index += indexStep, p += step) {
+            lazy.src[index] = p;
+            lazy.form[index] = form;
+            lazy.written[index] = clock;
+        }
+    }
+    if (b && pyto_tune0 < 99) {
+        // The rows of these column blocks' share of the load, whole lines.
+        const uint32_t first = each == 1 ? (row == 0 ? 16 : 0) : kStripsAhead * 16;
+        const uint32_t all = each * 16 > first ? each * 16 - first : 0;
+        const uint32_t from = all * block * v.blocksInverse >> 16, to = all * (block + blocks) * v.blocksInverse >> 16;
+        const uint32_t lineBegin = each == 1 || blocks > 1 ? block * kBlockBytes : 0, lineEnd = each == 1 || blocks > 1 ? (block + blocks) * kBlockBytes : v.rowBytes;
+        const uint32_t rowBegin = blocks > 1 ? 0 : from, rowEnd = blocks > 1 ? all : to;
+        const uint8_t* line = v.src + int64_t(row + first + rowBegin) * v.pitch;
+        for (uint32_t r = rowBegin; r < rowEnd; ++r, line += v.pitch)
+            for (uint32_t c = lineBegin; c < lineEnd; c += 64) __builtin_prefetch(line + c, 0, 2);
     }
     return true;
 }
@@ -131,7 +159,7 @@ void loadFractals(MemId dstMem, void* dst, const void* srcL1, const FractalMove&
     CubeState& state = *core.cubeState;
     const bool b = dstMem == MemId::L0b;
     LazyL0& lazy = b ? state.b : state.a;
-    ++lazy.generation;
+    ++lazy.clock;
     const uint32_t index = offsetIn(core, dstMem, dst) / kFractalBytes;
     const uint32_t first = offsetIn(core, MemId::L1, srcL1);
     if (!move.transpose && move.srcStep > 0 &&

@@ -57,34 +57,40 @@ void prepareC(Job& j, bool transposed) {
     }
 }
 
-// All strips of A packed in one form: pieces of constant GM come from the cache, anything else is packed into
-// state.packedA, once for as long as L0A does not change. `pack(out, strip)` writes `bytes`.
+// All strips of A packed in one form; `pack(out, strip)` writes `bytes`. Pieces of constant GM come from the cache. Real
+// bytes of L0A are packed once for as long as they are not written again.
 template <class Pack>
 void packA(Job& j, PackForm form, uint32_t bytes, const uint8_t** out, Pack pack) {
-    const uint32_t count = j.operands.aStrips;
-    bool constant = true;
-    for (uint32_t i = 0; i < count; ++i) constant &= j.operands.a[i].constant;
+    const Operands& o = j.operands;
     const uint32_t formId = form | uint32_t(j.args.type) << 8;
-    if (constant) {
-        j.state.packed.reserve(bytes * count, count);
-        for (uint32_t i = 0; i < count; ++i) {
-            const Strip& s = j.operands.a[i];
-            bool fresh = false;
-            const PackedKey key = {s.base, s.pitch, s.rows, j.kBytes, formId | uint32_t(s.kind) << 16};
-            uint8_t* p = j.state.packed.find(key, bytes, fresh);
-            if (fresh) pack(p, s);
-            out[i] = p;
+    j.state.packed.reserve(bytes * o.aStrips, o.aStrips);
+    uint8_t* room = j.state.scratch + CubeState::kScratchBytes / 2;
+    for (uint32_t i = 0; i < o.aStrips; ++i) {
+        const Strip& s = o.a[i];
+        bool fresh = true;
+        uint8_t* p;
+        if (s.constant) {
+            p = j.state.packed.find({s.base, s.pitch, s.rows, j.kBytes, formId | uint32_t(s.kind) << 16}, bytes, fresh);
+        } else if (bytes <= CubeState::kPackedStripBytes && o.aStrips <= CubeState::kPackedStrips / 2) {
+            const uint32_t first = o.aFirst + i * o.aStripStep;
+            uint32_t written = 0;
+            for (uint32_t k = 0; k < o.aFractals; ++k)
+                if (int32_t(j.state.a.written[first + k] - written) > 0 || k == 0) written = j.state.a.written[first + k];
+            // Strips of one operand fall on different slots.
+            const uint32_t slot = (o.aFirst / (o.aStripStep * o.aStrips) * o.aStrips + i) % CubeState::kPackedStrips;
+            CubeState::PackedStrip& known = j.state.packedStrips[slot];
+            const CubeState::PackedStrip wanted = {first, written, j.kBytes, formId | uint32_t(j.args.m == 1) << 16, s.rows};
+            fresh = known.first != wanted.first || known.written != wanted.written || known.bytes != wanted.bytes || known.form != wanted.form ||
+                    known.rows != wanted.rows;
+            known = wanted;
+            p = j.state.packedStripBytes + slot * CubeState::kPackedStripBytes;
+        } else {
+            p = room;
+            room += bytes;
         }
-        return;
-    }
-    auto& last = j.state.lastPackedA;
-    const bool again = last.a == j.args.a && last.generation == j.operands.aGeneration && last.m == j.args.m && last.k == j.args.k && last.form == formId;
-    for (uint32_t i = 0; i < count; ++i) {
-        uint8_t* p = j.state.packedA + uint64_t(i) * bytes;
-        if (!again) pack(p, j.operands.a[i]);
+        if (fresh) pack(p, s);
         out[i] = p;
     }
-    last = {j.operands.aGeneration, j.args.a, j.args.m, j.args.k, formId};
 }
 
 // The row tiles of a strip: in place when they are whole rows of GM, else packed into `room`, which advances.

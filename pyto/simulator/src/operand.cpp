@@ -113,7 +113,9 @@ void findOperands(Core& core, const MatrixMultiply& x, Operands& out) {
     const uint32_t used = (kBytes + kBlockBytes - 1) / kBlockBytes;
     const uint32_t aFirst = uint32_t(static_cast<const uint8_t*>(x.a) - core.mem[int(MemId::L0a)]) / kFractalBytes;
     const uint32_t bFirst = uint32_t(static_cast<const uint8_t*>(x.b) - core.mem[int(MemId::L0b)]) / kFractalBytes;
-    out.aGeneration = core.cubeState->a.generation;
+    out.aFirst = aFirst;
+    out.aStripStep = x.m == 1 ? 1 : kFractals(x);
+    out.aFractals = x.m == 1 ? uint32_t(matrixABytes(x) / kFractalBytes) : used;
     if (x.m == 1) {
         // The matrix-vector form: A is one row of k elements in a line.
         settleL0(core, MemId::L0a, aFirst, uint32_t(matrixABytes(x) / kFractalBytes));

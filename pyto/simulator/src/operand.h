@@ -26,7 +26,7 @@ struct Operands {
     Strip a[kMaxStrips], b[kMaxStrips];
     uint32_t aStrips, bStrips;
     uint32_t elementBytes;
-    uint32_t aGeneration;
+    uint32_t aFirst, aStripStep, aFractals;  // fractals of L0A: of the first strip, from strip to strip, along k
 };
 
 void findOperands(Core& core, const MatrixMultiply& args, Operands& out);

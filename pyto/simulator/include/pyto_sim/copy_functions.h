@@ -12,6 +12,9 @@ inline __attribute__((always_inline)) void checkLocal(Loc loc, const char* call,
     if (__builtin_expect((at % align != 0) | (at > size) | (bytes > size - at), 0)) failLocal(loc, call, mem, p, bytes, align);
 }
 
+// Fails when [p, p + bytes) begins in a tensor of the launch and leaves it, or writes to an input.
+void checkGm(Loc loc, const char* call, const void* p, uint64_t bytes, bool write);
+
 void copyIn(MemId dstMem, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
 void copyOut(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
 void copyLocal(MemId dstMem, void* dst, int64_t dstPitch, MemId srcMem, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);

@@ -28,6 +28,7 @@ __attribute__((always_inline)) inline void issueCopyIn(const char* name, const A
     const T* from = src.ptr();
     if (s.rows == 0 || s.rowBytes == 0) return;
     checkLocal(loc, name, mem, d, uint64_t(s.rows - 1) * uint64_t(s.dstPitch) + s.rowBytes, 32);
+    checkGm(loc, name, from, uint64_t(s.rows - 1) * uint64_t(s.srcPitch) + s.rowBytes, false);
     issue(name, PIPE_MTE2, loc,
           [&](Record& r) {
               r.readRows(from, s.rowBytes, s.rows, s.srcPitch);
@@ -45,6 +46,7 @@ __attribute__((always_inline)) inline void issueCopyOut(const char* name, const 
     if (s.rows == 0 || s.rowBytes == 0) return;
     if (mem != MemId::Ub) fail(loc, "%s: no path from %s to GM; L0C goes out through Fixpipe", name, memName(mem));
     checkLocal(loc, name, mem, from, uint64_t(s.rows - 1) * uint64_t(s.srcPitch) + s.rowBytes, 32);
+    checkGm(loc, name, d, uint64_t(s.rows - 1) * uint64_t(s.dstPitch) + s.rowBytes, true);
     issue(name, PIPE_MTE3, loc,
           [&](Record& r) {
               r.readRows(from, s.rowBytes, s.rows, s.srcPitch);
@@ -161,6 +163,7 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>
         T* d = dst.ptr() + uint64_t(i) * p.dstNzMatrixStride;
         const T* s = src.ptr() + uint64_t(i) * p.srcNdMatrixStride;
         pyto_sim::checkLocal(loc, "DataCopy(Nd2NzParams)", mem, d, uint64_t(blocks - 1) * shape.blockStride + uint64_t(shape.rows - 1) * shape.rowStride + 32, 32);
+        pyto_sim::checkGm(loc, "DataCopy(Nd2NzParams)", s, uint64_t(shape.rows - 1) * uint64_t(shape.srcPitch) + shape.rowBytes, false);
         pyto_sim::issue("DataCopy(Nd2NzParams)", PIPE_MTE2, loc,
                         [&](pyto_sim::Record& r) {
                             r.readRows(s, shape.rowBytes, shape.rows, shape.srcPitch);
@@ -183,6 +186,7 @@ __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>
         T* d = dst.ptr() + uint64_t(i) * p.dstNdMatrixStride;
         const T* s = src.ptr() + uint64_t(i) * p.srcNdMatrixStride * 256;
         pyto_sim::checkLocal(loc, "DataCopy(Nz2NdParamsFull)", mem, s, uint64_t(blocks - 1) * shape.blockStride + uint64_t(shape.rows) * 32, 32);
+        pyto_sim::checkGm(loc, "DataCopy(Nz2NdParamsFull)", d, uint64_t(shape.rows - 1) * uint64_t(shape.dstPitch) + shape.rowBytes, true);
         pyto_sim::issue("DataCopy(Nz2NdParamsFull)", PIPE_MTE3, loc,
                         [&](pyto_sim::Record& r) {
                             r.readRows(s, uint64_t(shape.rows) * 32, blocks, shape.blockStride);
@@ -217,6 +221,7 @@ __aicore__ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor
         if (p.blockLen % 32 != 0 || pad.isPad) pyto_sim::fail(loc, "DataCopyPad to L1: rows of whole 32 B without padding");
         return pyto_sim::issueCopyIn("DataCopyPad", dst, src, s, loc);
     }
+    pyto_sim::checkGm(loc, "DataCopyPad", from, uint64_t(s.rows - 1) * uint64_t(s.srcPitch) + s.rowBytes, false);
     pyto_sim::issue("DataCopyPad", PIPE_MTE2, loc,
                     [&](pyto_sim::Record& r) {
                         r.readRows(from, s.rowBytes, s.rows, s.srcPitch);

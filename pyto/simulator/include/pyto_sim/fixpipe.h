@@ -25,6 +25,14 @@ inline void checkQuant(QuantMode_t q, Loc loc) {
     if (!good) fail(loc, "Fixpipe: quantPre %d does not turn the type of L0C into the type of the destination", int(q));
 }
 
+inline uint64_t fixpipeBytes(const FixpipeMove& m, uint32_t toBytes) {
+    if (!m.fractal) return uint64_t(m.rows - 1) * uint64_t(m.dstStep) + uint64_t(m.columns) * toBytes;
+    const uint32_t block = fixpipeBlockColumns(m);
+    const uint32_t blocks = (m.columns + block - 1) / block;
+    const uint32_t last = m.columns - (blocks - 1) * block;
+    return uint64_t(blocks - 1) * uint64_t(m.dstStep) + (uint64_t(m.rows - 1) * block + last) * toBytes;
+}
+
 inline void issueFixpipe(const FixpipeMove& m, MemId srcMem, uint32_t toBytes, Loc loc) {
     if (m.rows == 0 || m.columns == 0 || m.matrices == 0) return;
     checkFixpipe(m, srcMem, loc);
@@ -32,6 +40,7 @@ inline void issueFixpipe(const FixpipeMove& m, MemId srcMem, uint32_t toBytes, L
         FixpipeMove one = m;
         one.src = static_cast<const uint8_t*>(m.src) + i * m.srcMatrixStep;
         one.dst = static_cast<uint8_t*>(m.dst) + i * m.dstMatrixStep;
+        if (m.dstMem == MemId::Gm) checkGm(loc, "Fixpipe", one.dst, fixpipeBytes(one, toBytes), true);
         issue("Fixpipe", PIPE_FIX, loc,
               [&](Record& r) {
                   r.readRows(one.src, uint64_t(one.rows) * 64, (one.columns + 15) / 16, one.srcBlockStep);

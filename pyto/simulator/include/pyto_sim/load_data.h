@@ -56,6 +56,7 @@ __aicore__ inline void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>
     const uint8_t* s = reinterpret_cast<const uint8_t*>(src.ptr()) + uint64_t(p.startIndex) * 512;
     T* d = dst.ptr();
     pyto_sim::checkFractals(loc, "LoadData from GM", dst, move);
+    if (move.srcStep >= 0) pyto_sim::checkGm(loc, "LoadData from GM", s, uint64_t(move.count - 1) * uint64_t(move.srcStep) + 512, false);
     pyto_sim::issue("LoadData", PIPE_MTE2, loc,
                     [&](pyto_sim::Record& r) {
                         r.readRows(s, 512, move.count, move.srcStep);
