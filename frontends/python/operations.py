@@ -8,7 +8,7 @@ from typing import Any
 from pyto.frontends.python.calls import OPERATIONS, Arguments, operation
 from pyto.frontends.python.expressions import known, scalar_apply, tile_binary
 from pyto.frontends.python.frame import Frame
-from pyto.frontends.python.proofs import not_negative
+from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.subscripts import Axis, assemble_tile, load, read, slice_tile, store, window
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.builder import is_scalar
@@ -191,11 +191,9 @@ def _with_valid(frame: Frame, tile: Var, sizes: list[Expr], node: ast.AST, hint:
     for size in sizes:
         if isinstance(size, Const) and size.value < 0:
             raise frame.error("bad-argument", f"a valid shape cannot be negative, got {size.value}", node)
-    limits = [
-        not_negative(apply("min", const(have), size), frame.session.ranges)
-        for have, size in zip(tile.type.shape, sizes)
-    ]
-    if tuple(limits) == tile.type.valid:
+    ranges = frame.session.ranges
+    limits = [not_negative(apply("min", const(have), size), ranges) for have, size in zip(tile.type.shape, sizes)]
+    if all(at_most(valid, limit, ranges) for valid, limit in zip(tile.type.valid, limits)):
         return tile
     return frame.emit("set_validshape", (tile, *limits), {}, node, hint or tile.name)
 

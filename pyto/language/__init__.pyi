@@ -1,0 +1,896 @@
+# Written by `python -m pyto.language.stubs` from the op table: do not edit.
+# ruff: noqa
+# fmt: off
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, overload
+
+from pyto.errors import CompileError as CompileError
+from pyto.errors import PytoError as PytoError
+from pyto.errors import UsageError as UsageError
+from pyto.ir.nodes import DType as DType
+from pyto.language.annotations import DynVar as DynVar
+from pyto.language.annotations import InOut as InOut
+from pyto.language.annotations import Out as Out
+from pyto.language.annotations import Scalar as Scalar
+from pyto.language.annotations import dynamic as dynamic
+from pyto.language.enums import AtomicType as AtomicType
+from pyto.language.enums import Level as Level
+from pyto.language.enums import MemorySpace as MemorySpace
+from pyto.language.enums import PadValue as PadValue
+from pyto.language.enums import SplitMode as SplitMode
+from pyto.language.enums import TensorLayout as TensorLayout
+from pyto.language.jit import JitFunction as JitFunction
+
+FP32: DType
+FP16: DType
+BF16: DType
+INT8: DType
+INT16: DType
+INT32: DType
+INT64: DType
+UINT8: DType
+UINT16: DType
+UINT32: DType
+BOOL: DType
+INDEX: DType
+Mem = MemorySpace
+
+class Tensor:
+    """A row-major tensor in device memory: `pl.Tensor[[rows, columns], pl.FP32]`; bare on inline functions: any."""
+    shape: list[Any]
+    dtype: DType
+    def __class_getitem__(cls, item: Any) -> Any: ...
+    def __getitem__(self, index: Any) -> Any: ...
+    def __setitem__(self, index: Any, value: Any) -> None: ...
+
+class Tile:
+    """A tile on a core; on parameters of inline functions: `pl.Tile[[rows, columns], pl.FP32]`."""
+    shape: list[int]
+    dtype: DType
+    def __class_getitem__(cls, item: Any) -> Any: ...
+    def __getitem__(self, index: Any) -> Tile: ...
+    def __setitem__(self, index: Any, value: Any) -> None: ...
+    def __add__(self, other: Any) -> Tile: ...
+    def __radd__(self, other: Any) -> Tile: ...
+    def __sub__(self, other: Any) -> Tile: ...
+    def __rsub__(self, other: Any) -> Tile: ...
+    def __mul__(self, other: Any) -> Tile: ...
+    def __rmul__(self, other: Any) -> Tile: ...
+    def __truediv__(self, other: Any) -> Tile: ...
+    def __rtruediv__(self, other: Any) -> Tile: ...
+    def __matmul__(self, other: Any) -> Tile: ...
+    def __neg__(self) -> Tile: ...
+
+class _Jit:
+    """Decorator of kernels: `@pl.jit`. `@pl.jit.inline` is for functions that kernels call."""
+    @overload
+    def __call__(self, fn: Callable[..., Any]) -> JitFunction: ...
+    @overload
+    def __call__(self, fn: None = None) -> Callable[[Callable[..., Any]], JitFunction]: ...
+    @overload
+    def inline(self, fn: Callable[..., Any]) -> JitFunction: ...
+    @overload
+    def inline(self, fn: None = None) -> Callable[[Callable[..., Any]], JitFunction]: ...
+
+jit: _Jit
+
+def split(mode: SplitMode, *, slot_num: int | None = None) -> Any:
+    """A hint for `optimizations=[...]`: accepted, never needed for a right result."""
+def cross_core_slot(*, slot_num: int) -> Any:
+    """A hint for `optimizations=[...]`: accepted, never needed for a right result."""
+def add(lhs: Any, rhs: Any) -> Any:
+    """lhs + rhs; rhs a tile of the same shape or a scalar."""
+def sub(lhs: Any, rhs: Any) -> Any:
+    """lhs - rhs."""
+def mul(lhs: Any, rhs: Any) -> Any:
+    """lhs * rhs."""
+def div(lhs: Any, rhs: Any, high_precision: bool = False, fast: bool = False) -> Any:
+    """lhs / rhs, correctly rounded in fp32."""
+def maximum(lhs: Any, rhs: Any) -> Any:
+    """The larger of lhs and rhs."""
+def minimum(lhs: Any, rhs: Any) -> Any:
+    """The smaller of lhs and rhs."""
+def neg(input: Any) -> Tile:
+    """-input."""
+def abs(input: Any) -> Tile:
+    """|input|."""
+def exp(input: Any) -> Tile:
+    """e to the input."""
+def log(input: Any, high_precision: bool = False) -> Tile:
+    """Natural logarithm."""
+def sqrt(input: Any) -> Tile:
+    """Square root."""
+def rsqrt(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
+    """1 / sqrt(input), by Sqrt and Div (accurate)."""
+def recip(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
+    """1 / input, by Div (accurate)."""
+def relu(input: Any) -> Tile:
+    """max(input, 0)."""
+def row_expand_add(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
+    """add of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+def col_expand_add(lhs: Any, rhs: Any) -> Tile:
+    """add of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+def row_expand_sub(lhs: Any, rhs: Any) -> Tile:
+    """sub of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+def col_expand_sub(lhs: Any, rhs: Any) -> Tile:
+    """sub of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+def row_expand_mul(lhs: Any, rhs: Any) -> Tile:
+    """mul of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+def col_expand_mul(lhs: Any, rhs: Any) -> Tile:
+    """mul of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+def row_expand_div(lhs: Any, rhs: Any) -> Tile:
+    """div of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+def col_expand_div(lhs: Any, rhs: Any) -> Tile:
+    """div of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+def row_expand_max(lhs: Any, rhs: Any) -> Tile:
+    """maximum of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+def col_expand_max(lhs: Any, rhs: Any) -> Tile:
+    """maximum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+def row_expand_min(lhs: Any, rhs: Any) -> Tile:
+    """minimum of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+def col_expand_min(lhs: Any, rhs: Any) -> Tile:
+    """minimum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+def row_sum(input: Any, tmp_tile: Any = None) -> Tile:
+    """sum over the valid columns: [R, C] -> [R, 1]; 16-bit inputs are summed in fp32."""
+def col_sum(input: Any, tmp_tile: Any = None) -> Tile:
+    """sum over the valid rows: [R, C] -> [1, C]; 16-bit inputs are summed in fp32."""
+def row_max(input: Any, tmp_tile: Any = None) -> Tile:
+    """max over the valid columns: [R, C] -> [R, 1]."""
+def col_max(input: Any) -> Tile:
+    """max over the valid rows: [R, C] -> [1, C]."""
+def row_min(input: Any, tmp_tile: Any = None) -> Tile:
+    """min over the valid columns: [R, C] -> [R, 1]."""
+def col_min(input: Any) -> Tile:
+    """min over the valid rows: [R, C] -> [1, C]."""
+def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
+    """Another element type; to floats round to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
+def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
+    """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
+def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
+    """acc + lhs times rhs, in place."""
+def range(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
+    """Loop of a kernel: (stop), (start, stop) or (start, stop, step)."""
+def parallel(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
+    """Loop of independent iterations, spread over the cores outside regions."""
+def pipeline(*bounds: Any, stage: Any = 2, init_values: Any = None) -> Iterator[Any]:
+    """Loop whose loads run `stage` - 1 iterations ahead; means the same as pl.range."""
+def unroll(*bounds: Any) -> Iterator[int]:
+    """Loop with compile-time bounds, written out iteration by iteration."""
+def spmd(core_num: Any, *, sync_start: bool = False, name_hint: str = '', optimizations: Any = None, deps: Any = None, allow_early_resolve: bool = False, predicate: Any = None) -> Any:
+    """`for i in pl.spmd(n)`: n independent regions, i from 0 to n - 1. `with pl.spmd(n)`: i is pl.get_block_idx()."""
+def at(level: Level, role: Any = None, *, optimizations: Any = None, deps: Any = None, no_dep_args: Any = None, dumps: Any = None, allow_early_resolve: bool = False, name_hint: str = '', windowize: bool = False) -> AbstractContextManager[Any]:
+    """`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core."""
+def yield_(*values: Any) -> Any:
+    """Ends the body of a loop with `init_values`: the values of the next iteration."""
+def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
+    """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+def full(shape: Any, dtype: DType, value: Any) -> Tile:
+    """A tile of one value."""
+def load(tensor: Any, offsets: Any, shapes: Any, valid_shape: Any = None, target_memory: Any = None, clamp: bool = False) -> Tile:
+    """A window of a tensor as a tile; past the end of the tensor the tile is not valid."""
+def store(tile: Any, offsets: Any, output_tensor: Any, shapes: Any = None, *, atomic: Any = None) -> Any:
+    """Writes the valid part of a tile to a tensor at the offsets; returns the tensor."""
+def slice(input: Any, shape: Any, offset: Any, valid_shape: Any = None, drop_dims: Any = None, pad_value: Any = None, clamp: bool = False) -> Tile:
+    """A window of a tensor (loaded) or of a tile, as a tile."""
+def assemble(target: Any, source: Any, offset: Any, *, atomic: Any = None) -> Any:
+    """Writes a tile into a tensor (in place; returns it) or into a tile (returns the new tile)."""
+def reshape(input: Any, shape: Any) -> Tile:
+    """The same elements as a tile of another shape."""
+def set_validshape(input: Any, valid_rows: Any, valid_cols: Any) -> Tile:
+    """The tile with a smaller valid shape."""
+def read(src: Any, offset: Any) -> Any:
+    """One element of a tensor as a scalar."""
+def dim(tensor: Any, axis: Any) -> Any:
+    """The size of an axis, as an integer."""
+def min(lhs: Any, rhs: Any) -> Any:
+    """The smaller of two scalars."""
+def max(lhs: Any, rhs: Any) -> Any:
+    """The larger of two scalars."""
+def const(value: Any, dtype: DType) -> Any:
+    """A scalar of the given type."""
+def get_block_idx() -> Any:
+    """The index of the region in the innermost `pl.spmd`."""
+def static_assert(condition: Any, msg: Any = '') -> None:
+    """Refuses to compile where a compile-time condition does not hold."""
+def transpose(*args: Any) -> Any:
+    """Not supported yet."""
+def concat(*args: Any) -> Any:
+    """Not supported yet."""
+def fillpad(*args: Any) -> Any:
+    """Not supported yet."""
+def fillpad_expand(*args: Any) -> Any:
+    """Not supported yet."""
+def cmp(*args: Any) -> Any:
+    """Not supported yet."""
+def cmps(*args: Any) -> Any:
+    """Not supported yet."""
+def sel(*args: Any) -> Any:
+    """Not supported yet."""
+def sels(*args: Any) -> Any:
+    """Not supported yet."""
+def gather(*args: Any) -> Any:
+    """Not supported yet."""
+def gather_row(*args: Any) -> Any:
+    """Not supported yet."""
+def gather_mask(*args: Any) -> Any:
+    """Not supported yet."""
+def gather_compare(*args: Any) -> Any:
+    """Not supported yet."""
+def gatherb(*args: Any) -> Any:
+    """Not supported yet."""
+def scatter(*args: Any) -> Any:
+    """Not supported yet."""
+def scatter_mask(*args: Any) -> Any:
+    """Not supported yet."""
+def scatter_update(*args: Any) -> Any:
+    """Not supported yet."""
+def sort32(*args: Any) -> Any:
+    """Not supported yet."""
+def mrgsort(*args: Any) -> Any:
+    """Not supported yet."""
+def arange(*args: Any) -> Any:
+    """Not supported yet."""
+def write(*args: Any) -> Any:
+    """Not supported yet."""
+def while_(*args: Any) -> Any:
+    """Not supported yet."""
+def cond(*args: Any) -> Any:
+    """Not supported yet."""
+def and_(*args: Any) -> Any:
+    """Not supported yet."""
+def ands(*args: Any) -> Any:
+    """Not supported yet."""
+def or_(*args: Any) -> Any:
+    """Not supported yet."""
+def ors(*args: Any) -> Any:
+    """Not supported yet."""
+def xor(*args: Any) -> Any:
+    """Not supported yet."""
+def xors(*args: Any) -> Any:
+    """Not supported yet."""
+def not_(*args: Any) -> Any:
+    """Not supported yet."""
+def shl(*args: Any) -> Any:
+    """Not supported yet."""
+def shls(*args: Any) -> Any:
+    """Not supported yet."""
+def shr(*args: Any) -> Any:
+    """Not supported yet."""
+def shrs(*args: Any) -> Any:
+    """Not supported yet."""
+def expands(*args: Any) -> Any:
+    """Not supported yet."""
+def expand_clone(*args: Any) -> Any:
+    """Not supported yet."""
+def row_expand(*args: Any) -> Any:
+    """Not supported yet."""
+def col_expand(*args: Any) -> Any:
+    """Not supported yet."""
+def row_expand_expdif(*args: Any) -> Any:
+    """Not supported yet."""
+def col_expand_expdif(*args: Any) -> Any:
+    """Not supported yet."""
+def row_argmax(*args: Any) -> Any:
+    """Not supported yet."""
+def row_argmin(*args: Any) -> Any:
+    """Not supported yet."""
+def col_argmax(*args: Any) -> Any:
+    """Not supported yet."""
+def col_argmin(*args: Any) -> Any:
+    """Not supported yet."""
+def row_prod(*args: Any) -> Any:
+    """Not supported yet."""
+def col_prod(*args: Any) -> Any:
+    """Not supported yet."""
+def fmod(*args: Any) -> Any:
+    """Not supported yet."""
+def fmods(*args: Any) -> Any:
+    """Not supported yet."""
+def rem(*args: Any) -> Any:
+    """Not supported yet."""
+def rems(*args: Any) -> Any:
+    """Not supported yet."""
+def sin(*args: Any) -> Any:
+    """Not supported yet."""
+def cos(*args: Any) -> Any:
+    """Not supported yet."""
+def part_add(*args: Any) -> Any:
+    """Not supported yet."""
+def part_mul(*args: Any) -> Any:
+    """Not supported yet."""
+def part_max(*args: Any) -> Any:
+    """Not supported yet."""
+def part_min(*args: Any) -> Any:
+    """Not supported yet."""
+def addc(*args: Any) -> Any:
+    """Not supported yet."""
+def subc(*args: Any) -> Any:
+    """Not supported yet."""
+def addsc(*args: Any) -> Any:
+    """Not supported yet."""
+def subsc(*args: Any) -> Any:
+    """Not supported yet."""
+def lrelu(*args: Any) -> Any:
+    """Not supported yet."""
+def prelu(*args: Any) -> Any:
+    """Not supported yet."""
+def reinterpret_view(*args: Any) -> Any:
+    """Not supported yet."""
+def batch_matmul(*args: Any) -> Any:
+    """Not supported yet."""
+def matmul_bias(*args: Any) -> Any:
+    """Not supported yet."""
+def gemv(*args: Any) -> Any:
+    """Not supported yet."""
+def gemv_acc(*args: Any) -> Any:
+    """Not supported yet."""
+def gemv_bias(*args: Any) -> Any:
+    """Not supported yet."""
+def mgather(*args: Any) -> Any:
+    """Not supported yet."""
+def mscatter(*args: Any) -> Any:
+    """Not supported yet."""
+def tri(*args: Any) -> Any:
+    """Not supported yet."""
+def random(*args: Any) -> Any:
+    """Not supported yet."""
+def submit(*args: Any) -> Any:
+    """Not supported yet."""
+def spmd_submit(*args: Any) -> Any:
+    """Not supported yet."""
+def manual_scope(*args: Any) -> Any:
+    """Not supported yet."""
+def scope(*args: Any) -> Any:
+    """Not supported yet."""
+def cluster(*args: Any) -> Any:
+    """Not supported yet."""
+def split_aiv(*args: Any) -> Any:
+    """Not supported yet."""
+def static_print(*args: Any) -> Any:
+    """Not supported yet."""
+def print(*args: Any) -> Any:
+    """Not supported yet."""
+def assert_(*args: Any) -> Any:
+    """Not supported yet."""
+def func_attr(*args: Any) -> Any:
+    """Not supported yet."""
+def get_block_num(*args: Any) -> Any:
+    """Not supported yet."""
+def get_subblock_idx(*args: Any) -> Any:
+    """Not supported yet."""
+def create_l1(*args: Any) -> Any:
+    """Not supported yet."""
+def move(*args: Any) -> Any:
+    """Not supported yet."""
+def extract(*args: Any) -> Any:
+    """Not supported yet."""
+def paged_gather(*args: Any) -> Any:
+    """Not supported yet."""
+def no_dep(*args: Any) -> Any:
+    """Not supported yet."""
+def dump_tag(*args: Any) -> Any:
+    """Not supported yet."""
+def matmul_mx(*args: Any) -> Any:
+    """Not supported: the chip has no MX formats."""
+def matmul_mx_acc(*args: Any) -> Any:
+    """Not supported: the chip has no MX formats."""
+def matmul_mx_bias(*args: Any) -> Any:
+    """Not supported: the chip has no MX formats."""
+def tpush_to_aiv(*args: Any) -> Any:
+    """Not supported: pyto places the hand-over between cube and vector cores itself."""
+def tpush_to_aic(*args: Any) -> Any:
+    """Not supported: pyto places the hand-over between cube and vector cores itself."""
+def tpop_from_aic(*args: Any) -> Any:
+    """Not supported: pyto places the hand-over between cube and vector cores itself."""
+def tpop_from_aiv(*args: Any) -> Any:
+    """Not supported: pyto places the hand-over between cube and vector cores itself."""
+def tfree_to_aic(*args: Any) -> Any:
+    """Not supported: pyto places the hand-over between cube and vector cores itself."""
+def tfree_to_aiv(*args: Any) -> Any:
+    """Not supported: pyto places the hand-over between cube and vector cores itself."""
+def alloc(*args: Any) -> Any:
+    """Not supported: pyto plans the memory itself."""
+def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
+    """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+
+class _Functions:
+    """The functions of `pl` under another name."""
+    @staticmethod
+    def add(lhs: Any, rhs: Any) -> Any:
+        """lhs + rhs; rhs a tile of the same shape or a scalar."""
+    @staticmethod
+    def sub(lhs: Any, rhs: Any) -> Any:
+        """lhs - rhs."""
+    @staticmethod
+    def mul(lhs: Any, rhs: Any) -> Any:
+        """lhs * rhs."""
+    @staticmethod
+    def div(lhs: Any, rhs: Any, high_precision: bool = False, fast: bool = False) -> Any:
+        """lhs / rhs, correctly rounded in fp32."""
+    @staticmethod
+    def maximum(lhs: Any, rhs: Any) -> Any:
+        """The larger of lhs and rhs."""
+    @staticmethod
+    def minimum(lhs: Any, rhs: Any) -> Any:
+        """The smaller of lhs and rhs."""
+    @staticmethod
+    def neg(input: Any) -> Tile:
+        """-input."""
+    @staticmethod
+    def abs(input: Any) -> Tile:
+        """|input|."""
+    @staticmethod
+    def exp(input: Any) -> Tile:
+        """e to the input."""
+    @staticmethod
+    def log(input: Any, high_precision: bool = False) -> Tile:
+        """Natural logarithm."""
+    @staticmethod
+    def sqrt(input: Any) -> Tile:
+        """Square root."""
+    @staticmethod
+    def rsqrt(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
+        """1 / sqrt(input), by Sqrt and Div (accurate)."""
+    @staticmethod
+    def recip(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
+        """1 / input, by Div (accurate)."""
+    @staticmethod
+    def relu(input: Any) -> Tile:
+        """max(input, 0)."""
+    @staticmethod
+    def row_expand_add(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
+        """add of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+    @staticmethod
+    def col_expand_add(lhs: Any, rhs: Any) -> Tile:
+        """add of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+    @staticmethod
+    def row_expand_sub(lhs: Any, rhs: Any) -> Tile:
+        """sub of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+    @staticmethod
+    def col_expand_sub(lhs: Any, rhs: Any) -> Tile:
+        """sub of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+    @staticmethod
+    def row_expand_mul(lhs: Any, rhs: Any) -> Tile:
+        """mul of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+    @staticmethod
+    def col_expand_mul(lhs: Any, rhs: Any) -> Tile:
+        """mul of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+    @staticmethod
+    def row_expand_div(lhs: Any, rhs: Any) -> Tile:
+        """div of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+    @staticmethod
+    def col_expand_div(lhs: Any, rhs: Any) -> Tile:
+        """div of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+    @staticmethod
+    def row_expand_max(lhs: Any, rhs: Any) -> Tile:
+        """maximum of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+    @staticmethod
+    def col_expand_max(lhs: Any, rhs: Any) -> Tile:
+        """maximum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+    @staticmethod
+    def row_expand_min(lhs: Any, rhs: Any) -> Tile:
+        """minimum of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
+    @staticmethod
+    def col_expand_min(lhs: Any, rhs: Any) -> Tile:
+        """minimum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+    @staticmethod
+    def row_sum(input: Any, tmp_tile: Any = None) -> Tile:
+        """sum over the valid columns: [R, C] -> [R, 1]; 16-bit inputs are summed in fp32."""
+    @staticmethod
+    def col_sum(input: Any, tmp_tile: Any = None) -> Tile:
+        """sum over the valid rows: [R, C] -> [1, C]; 16-bit inputs are summed in fp32."""
+    @staticmethod
+    def row_max(input: Any, tmp_tile: Any = None) -> Tile:
+        """max over the valid columns: [R, C] -> [R, 1]."""
+    @staticmethod
+    def col_max(input: Any) -> Tile:
+        """max over the valid rows: [R, C] -> [1, C]."""
+    @staticmethod
+    def row_min(input: Any, tmp_tile: Any = None) -> Tile:
+        """min over the valid columns: [R, C] -> [R, 1]."""
+    @staticmethod
+    def col_min(input: Any) -> Tile:
+        """min over the valid rows: [R, C] -> [1, C]."""
+    @staticmethod
+    def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
+        """Another element type; to floats round to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
+    @staticmethod
+    def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
+        """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
+    @staticmethod
+    def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
+        """acc + lhs times rhs, in place."""
+    @staticmethod
+    def range(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
+        """Loop of a kernel: (stop), (start, stop) or (start, stop, step)."""
+    @staticmethod
+    def parallel(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
+        """Loop of independent iterations, spread over the cores outside regions."""
+    @staticmethod
+    def pipeline(*bounds: Any, stage: Any = 2, init_values: Any = None) -> Iterator[Any]:
+        """Loop whose loads run `stage` - 1 iterations ahead; means the same as pl.range."""
+    @staticmethod
+    def unroll(*bounds: Any) -> Iterator[int]:
+        """Loop with compile-time bounds, written out iteration by iteration."""
+    @staticmethod
+    def spmd(core_num: Any, *, sync_start: bool = False, name_hint: str = '', optimizations: Any = None, deps: Any = None, allow_early_resolve: bool = False, predicate: Any = None) -> Any:
+        """`for i in pl.spmd(n)`: n independent regions, i from 0 to n - 1. `with pl.spmd(n)`: i is pl.get_block_idx()."""
+    @staticmethod
+    def at(level: Level, role: Any = None, *, optimizations: Any = None, deps: Any = None, no_dep_args: Any = None, dumps: Any = None, allow_early_resolve: bool = False, name_hint: str = '', windowize: bool = False) -> AbstractContextManager[Any]:
+        """`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core."""
+    @staticmethod
+    def yield_(*values: Any) -> Any:
+        """Ends the body of a loop with `init_values`: the values of the next iteration."""
+    @staticmethod
+    def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
+        """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+    @staticmethod
+    def full(shape: Any, dtype: DType, value: Any) -> Tile:
+        """A tile of one value."""
+    @staticmethod
+    def load(tensor: Any, offsets: Any, shapes: Any, valid_shape: Any = None, target_memory: Any = None, clamp: bool = False) -> Tile:
+        """A window of a tensor as a tile; past the end of the tensor the tile is not valid."""
+    @staticmethod
+    def store(tile: Any, offsets: Any, output_tensor: Any, shapes: Any = None, *, atomic: Any = None) -> Any:
+        """Writes the valid part of a tile to a tensor at the offsets; returns the tensor."""
+    @staticmethod
+    def slice(input: Any, shape: Any, offset: Any, valid_shape: Any = None, drop_dims: Any = None, pad_value: Any = None, clamp: bool = False) -> Tile:
+        """A window of a tensor (loaded) or of a tile, as a tile."""
+    @staticmethod
+    def assemble(target: Any, source: Any, offset: Any, *, atomic: Any = None) -> Any:
+        """Writes a tile into a tensor (in place; returns it) or into a tile (returns the new tile)."""
+    @staticmethod
+    def reshape(input: Any, shape: Any) -> Tile:
+        """The same elements as a tile of another shape."""
+    @staticmethod
+    def set_validshape(input: Any, valid_rows: Any, valid_cols: Any) -> Tile:
+        """The tile with a smaller valid shape."""
+    @staticmethod
+    def read(src: Any, offset: Any) -> Any:
+        """One element of a tensor as a scalar."""
+    @staticmethod
+    def dim(tensor: Any, axis: Any) -> Any:
+        """The size of an axis, as an integer."""
+    @staticmethod
+    def min(lhs: Any, rhs: Any) -> Any:
+        """The smaller of two scalars."""
+    @staticmethod
+    def max(lhs: Any, rhs: Any) -> Any:
+        """The larger of two scalars."""
+    @staticmethod
+    def const(value: Any, dtype: DType) -> Any:
+        """A scalar of the given type."""
+    @staticmethod
+    def get_block_idx() -> Any:
+        """The index of the region in the innermost `pl.spmd`."""
+    @staticmethod
+    def static_assert(condition: Any, msg: Any = '') -> None:
+        """Refuses to compile where a compile-time condition does not hold."""
+    @staticmethod
+    def transpose(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def concat(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def fillpad(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def fillpad_expand(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def cmp(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def cmps(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def sel(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def sels(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def gather(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def gather_row(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def gather_mask(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def gather_compare(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def gatherb(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def scatter(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def scatter_mask(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def scatter_update(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def sort32(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def mrgsort(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def arange(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def write(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def while_(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def cond(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def and_(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def ands(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def or_(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def ors(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def xor(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def xors(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def not_(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def shl(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def shls(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def shr(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def shrs(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def expands(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def expand_clone(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def row_expand(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def col_expand(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def row_expand_expdif(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def col_expand_expdif(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def row_argmax(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def row_argmin(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def col_argmax(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def col_argmin(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def row_prod(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def col_prod(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def fmod(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def fmods(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def rem(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def rems(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def sin(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def cos(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def part_add(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def part_mul(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def part_max(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def part_min(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def addc(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def subc(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def addsc(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def subsc(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def lrelu(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def prelu(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def reinterpret_view(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def batch_matmul(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def matmul_bias(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def gemv(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def gemv_acc(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def gemv_bias(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def mgather(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def mscatter(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def tri(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def random(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def submit(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def spmd_submit(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def manual_scope(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def scope(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def cluster(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def split_aiv(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def static_print(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def print(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def assert_(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def func_attr(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def get_block_num(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def get_subblock_idx(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def create_l1(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def move(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def extract(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def paged_gather(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def no_dep(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def dump_tag(*args: Any) -> Any:
+        """Not supported yet."""
+    @staticmethod
+    def matmul_mx(*args: Any) -> Any:
+        """Not supported: the chip has no MX formats."""
+    @staticmethod
+    def matmul_mx_acc(*args: Any) -> Any:
+        """Not supported: the chip has no MX formats."""
+    @staticmethod
+    def matmul_mx_bias(*args: Any) -> Any:
+        """Not supported: the chip has no MX formats."""
+    @staticmethod
+    def tpush_to_aiv(*args: Any) -> Any:
+        """Not supported: pyto places the hand-over between cube and vector cores itself."""
+    @staticmethod
+    def tpush_to_aic(*args: Any) -> Any:
+        """Not supported: pyto places the hand-over between cube and vector cores itself."""
+    @staticmethod
+    def tpop_from_aic(*args: Any) -> Any:
+        """Not supported: pyto places the hand-over between cube and vector cores itself."""
+    @staticmethod
+    def tpop_from_aiv(*args: Any) -> Any:
+        """Not supported: pyto places the hand-over between cube and vector cores itself."""
+    @staticmethod
+    def tfree_to_aic(*args: Any) -> Any:
+        """Not supported: pyto places the hand-over between cube and vector cores itself."""
+    @staticmethod
+    def tfree_to_aiv(*args: Any) -> Any:
+        """Not supported: pyto places the hand-over between cube and vector cores itself."""
+    @staticmethod
+    def alloc(*args: Any) -> Any:
+        """Not supported: pyto plans the memory itself."""
+    @staticmethod
+    def adds(lhs: Any, rhs: Any) -> Any:
+        """lhs + rhs; rhs a tile of the same shape or a scalar."""
+    @staticmethod
+    def subs(lhs: Any, rhs: Any) -> Any:
+        """lhs - rhs."""
+    @staticmethod
+    def muls(lhs: Any, rhs: Any) -> Any:
+        """lhs * rhs."""
+    @staticmethod
+    def divs(lhs: Any, rhs: Any, high_precision: bool = False, fast: bool = False) -> Any:
+        """lhs / rhs, correctly rounded in fp32."""
+    @staticmethod
+    def maximums(lhs: Any, rhs: Any) -> Any:
+        """The larger of lhs and rhs."""
+    @staticmethod
+    def minimums(lhs: Any, rhs: Any) -> Any:
+        """The smaller of lhs and rhs."""
+    @staticmethod
+    def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
+        """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+    @staticmethod
+    def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
+        """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+    @staticmethod
+    def ci(*args: Any) -> Any:
+        """Not supported yet."""
+
+tensor: _Functions
+tile: _Functions
