@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+
+# Before numpy is loaded: on a busy machine small products wait far longer for BLAS threads than they run.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 
