@@ -20,6 +20,8 @@ Operation = Callable[[Frame, ast.Call, Arguments, str], Any]
 OPERATIONS: dict[str, Operation] = {}
 
 _FOLDED = {builtins.abs, builtins.int, builtins.float, builtins.bool, builtins.len, builtins.round, builtins.sum}
+# Scheduling hints: whatever they are, the result is the same.
+_HINTS = frozenset({"deps", "optimizations", "dumps", "no_dep_args"})
 _INSTEAD = {
     "print": "print outside the kernel, or look at `pyto ir`",
     "range": "use pl.range, pl.unroll, pl.parallel or pl.pipeline",
@@ -99,7 +101,7 @@ def bind_arguments(frame: Frame, callee: Intrinsic, node: ast.Call) -> Arguments
                 raise frame.error("bad-argument", f"{callee.spelled} has no argument {name!r}", arg, remedy)
         if name in bound:
             raise frame.error("bad-argument", f"{callee.spelled}: argument {name!r} is given twice", arg)
-        bound[name] = (frame.expr(arg), arg) if name != "deps" else (None, arg)
+        bound[name] = (frame.expr(arg) if name not in _HINTS else None, arg)
     for parameter in callee.parameters:
         if parameter.name in bound:
             continue

@@ -108,6 +108,7 @@ class Frame:
         self.dims: dict[str, Expr] = {}
         self.returned: Any = None
         self.has_returned = False
+        self.lost_writes: list[tuple[str, ast.AST]] = []  # elements of tile parameters that were assigned
         self.nested = 0  # depth of run-time control flow and regions around the current statement
         self._liveness: Liveness | None = None
         fn = function.fn
@@ -302,6 +303,9 @@ class Frame:
             if d.kind == "f":
                 return Const(float(expr.value), d if d.bits == 32 else _fp32())
             if kind.kind in "iu":
+                low = -(2 ** (d.bits - 1)) if d.kind == "i" else 0
+                if not low <= expr.value < low + 2**d.bits:
+                    raise self.error("out-of-range", f"{expr.value} does not fit {d}", node)
                 return Const(expr.value, d)
         elif d.kind == "f" and kind.kind in "iub":
             return apply("cast", expr, dtype=_fp32())

@@ -40,6 +40,14 @@ def inline_call(frame: Frame, callee: JitFunction, node: ast.Call, hint: str) ->
         from pyto.frontends.python.values import Cascade
 
         raise Cascade("cascade", callee.name)
+    if inner.returned is None and inner.lost_writes:
+        name, where = inner.lost_writes[0]
+        raise inner.error(
+            "lost-write",
+            f"{name} is a tile: assigning its elements here changes nothing for the caller",
+            where,
+            f"return {name}, and assign what the call returns",
+        )
     return inner.returned
 
 

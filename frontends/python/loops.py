@@ -466,7 +466,10 @@ def _sole_at(frame: Frame, body: Sequence[ast.stmt]) -> bool:
     return isinstance(callee, Intrinsic) and callee.name == "at"
 
 
-def _check_spmd(frame: Frame, call: ast.Call) -> None:
+def _check_spmd(frame: Frame, call: ast.Call, arguments: dict[str, Any]) -> None:
+    predicate, predicate_node = arguments["predicate"]
+    if predicate is not None:
+        raise frame.error("unsupported", "pl.spmd(predicate=...) is not supported yet", predicate_node or call)
     region_at = frame.session.region
     if region_at is not None:
         raise frame.error(
@@ -478,7 +481,7 @@ def _check_spmd(frame: Frame, call: ast.Call) -> None:
 
 
 def _spmd_loop(frame: Frame, node: ast.For, header: Header) -> None:
-    _check_spmd(frame, header.call)
+    _check_spmd(frame, header.call, header.arguments)
     if not isinstance(node.target, ast.Name):
         raise frame.error("bad-target", "the index of a loop needs a plain name", node.target)
     _loop(frame, node, header, node.target.id, [], node.body, _sole_at(frame, node.body))
@@ -486,7 +489,7 @@ def _spmd_loop(frame: Frame, node: ast.For, header: Header) -> None:
 
 def spmd_block(frame: Frame, node: ast.With, call: ast.Call, arguments: dict[str, Any]) -> None:
     """`with pl.spmd(n):`, whose index is pl.get_block_idx()."""
-    _check_spmd(frame, call)
+    _check_spmd(frame, call, arguments)
     count, count_node = arguments["core_num"]
     stop = frame.integer(count, count_node, "the number of blocks")
     header = Header("spmd", call, arguments, (Const(0), stop, Const(1)))

@@ -318,6 +318,8 @@ def store_subscript(
     if is_tensor(base):
         store(frame, base, axes, value, target, source)
     else:
+        if frame.parent is not None and any(a.arg == name for a in frame.node.args.args):
+            frame.lost_writes.append((name, target))
         frame.env[name] = assemble_tile(frame, base, axes, value, target, name)
 
 

@@ -67,7 +67,7 @@ def is_runtime_scalar(value: Any) -> bool:
 
 def plain(value: Any) -> Any:
     """Numbers of other libraries as Python's, anything else as it is."""
-    if isinstance(value, (bool, int, float, str, Expr)) or value is None:
+    if type(value) in (bool, int, float, str) or value is None or isinstance(value, Expr):
         return value
     if isinstance(value, numbers.Integral):
         return int(value)

@@ -45,6 +45,21 @@ def tile_only(t: pl.Tile):
     return pl.exp(t)
 
 
+@pl.jit.inline
+def writes_its_tile(t):
+    t[:, 0:8] = t[:, 8:16]
+#   ^^^^^^^^^ lost-write: t is a tile: assigning its elements here changes nothing for the caller
+#   help: return t
+
+
+@pl.jit
+def lost_write(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE, optimizations=[pl.split(pl.SplitMode.UP_DOWN)]):
+        t = x[:, :]
+        writes_its_tile(t)
+        x[:, :] = t
+
+
 @pl.jit
 def misspelled(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
@@ -242,3 +257,28 @@ def multi_line_call(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
             x[:, :],
             x[0:4, :],
         )
+
+
+@pl.jit
+def deep(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    n = endless(3)
+
+
+@pl.jit
+def inside(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        x[:, :] = wrong_inside(x[:, :]) * 2.0
+
+
+@pl.jit
+def too_large(x: pl.InOut[pl.Tensor[[8, 64], pl.INT16]]):
+    with pl.at(level=CORE):
+        x[:, :] = x[:, :] + 40000
+#                           ^^^^^ out-of-range: 40000 does not fit int16
+
+
+@pl.jit
+def predicate(x: pl.InOut[pl.Tensor[[8, 64], pl.INT16]], n: pl.Scalar[pl.INT32]):
+    for i in pl.spmd(8, predicate=n > 3):
+#                                 ^^^^^ unsupported: pl.spmd(predicate=...) is not supported yet
+        x[i, :] += 1
