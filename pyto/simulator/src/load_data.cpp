@@ -5,7 +5,6 @@
 
 #include "cube_state.h"
 
-extern "C" { __attribute__((visibility("default"))) int pyto_tune0=1, pyto_tune1=0; }
 namespace pyto_sim {
 
 namespace {
@@ -31,10 +30,6 @@ __attribute__((noinline)) void copyFractal(Core& core, uint8_t* l0, LazyL0& lazy
     lazy.written[index] = lazy.clock;
 }
 
-// A load of B prefetches the rows that Mmad will come to last, a few whole rows a column block, so that memory is busy
-// while descriptions are written. The first strips are left to Mmad: it needs them at once.
-#define kStripsAhead uint32_t(pyto_tune0)
-
 // Where a fractal lies in the rows that a view stands for.
 struct Place {
     uint32_t block;  // column block
@@ -59,13 +54,27 @@ bool describe(LazyL0& lazy, uint32_t index, const L1View& v, Place at, bool tran
 
 namespace {
 
-// The usual loads: whole fractals of the view that the last load was from, for which the form is known; below each other
+// Prefetches rows of B that Mmad comes to last, so that memory is busy while descriptions are written; the first strips
+// are left to Mmad, which needs them at once. A load column block by column block fetches a few whole rows each time.
+inline __attribute__((always_inline)) void prefetchRest(const L1View& v, uint32_t row, uint32_t block, uint32_t each, uint32_t blocks) {
+    if (each == 1) return;
+    const bool once = blocks > 1;
+    const uint32_t left = once ? each - (each + 3) / 4 : 2;  // strips left to Mmad
+    if (each <= left) return;
+    const uint32_t all = (each - left) * 16;
+    const uint32_t from = once ? 0 : all * block * v.blocksInverse >> 16;
+    const uint32_t to = once ? all : all * (block + 1) * v.blocksInverse >> 16;
+    const uint32_t begin = once ? block * kBlockBytes : 0, end = once ? (block + blocks) * kBlockBytes : v.rowBytes;
+    const uint8_t* line = v.src + int64_t(row + left * 16 + from) * v.pitch;
+    for (uint32_t r = from; r < to; ++r, line += v.pitch)
+        for (uint32_t c = begin; c < end; c += 64) __builtin_prefetch(line + c, 0, 2);
+}
+
+// The usual loads: whole fractals of one view, of the form of the last load; below each other
 // with a wrap to the next column block at the view's end, or side by side. False when it is something else.
-inline __attribute__((always_inline)) bool loadRun(CubeState& state, LazyL0& lazy, uint32_t index, uint32_t indexStep, uint32_t at, uint32_t rowStep,
+inline __attribute__((always_inline)) bool loadRun(const L1View& v, LazyL0& lazy, uint32_t index, uint32_t indexStep, uint32_t at, uint32_t rowStep,
                                                    uint32_t count, bool b) {
-    const L1View& v = state.views[state.lastView];
     const uint32_t rel = at - v.begin;
-    if (state.lastView >= state.viewCount || rel >= v.end - v.begin) return false;
     const uint32_t block = uint32_t((rel * v.blockInverse) >> 40);
     const uint32_t left = rel - block * v.blockStride;
     const uint32_t row = left / kBlockBytes, blockRows = v.blockStride / kBlockBytes;
@@ -100,17 +109,7 @@ inline __attribute__((always_inline)) bool loadRun(CubeState& state, LazyL0& laz
             lazy.written[index] = clock;
         }
     }
-    if (b && pyto_tune0 < 99) {
-        // The rows of these column blocks' share of the load, whole lines.
-        const uint32_t first = each == 1 ? (row == 0 ? 16 : 0) : kStripsAhead * 16;
-        const uint32_t all = each * 16 > first ? each * 16 - first : 0;
-        const uint32_t from = all * block * v.blocksInverse >> 16, to = all * (block + blocks) * v.blocksInverse >> 16;
-        const uint32_t lineBegin = each == 1 || blocks > 1 ? block * kBlockBytes : 0, lineEnd = each == 1 || blocks > 1 ? (block + blocks) * kBlockBytes : v.rowBytes;
-        const uint32_t rowBegin = blocks > 1 ? 0 : from, rowEnd = blocks > 1 ? all : to;
-        const uint8_t* line = v.src + int64_t(row + first + rowBegin) * v.pitch;
-        for (uint32_t r = rowBegin; r < rowEnd; ++r, line += v.pitch)
-            for (uint32_t c = lineBegin; c < lineEnd; c += 64) __builtin_prefetch(line + c, 0, 2);
-    }
+    if (b) prefetchRest(v, row, block, each, blocks);
     return true;
 }
 
@@ -162,8 +161,9 @@ void loadFractals(MemId dstMem, void* dst, const void* srcL1, const FractalMove&
     ++lazy.clock;
     const uint32_t index = offsetIn(core, dstMem, dst) / kFractalBytes;
     const uint32_t first = offsetIn(core, MemId::L1, srcL1);
-    if (!move.transpose && move.srcStep > 0 &&
-        loadRun(state, lazy, index, move.dstStep / kFractalBytes, first, uint32_t(move.srcStep) / kBlockBytes, move.count, b))
+    const L1View* v = findView(state, first);
+    if (v != nullptr && !move.transpose && move.srcStep > 0 &&
+        loadRun(*v, lazy, index, move.dstStep / kFractalBytes, first, uint32_t(move.srcStep) / kBlockBytes, move.count, b))
         return;
     loadAny(core, dstMem, index, first, move);
 }
