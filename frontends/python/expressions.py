@@ -11,6 +11,7 @@ from typing import Any
 
 from pyto.errors import CompileError
 from pyto.frontends.python.frame import Frame
+from pyto.frontends.python.proofs import settle
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile, plain
 from pyto.ir.nodes import FP32, INDEX, Const, Expr, TensorType, Var
 from pyto.ir.scalar import apply, result_dtype
@@ -336,7 +337,7 @@ def _ifexp(frame: Frame, node: ast.IfExp, hint: str) -> Any:
 def decide(frame: Frame, condition: Any, node: ast.AST) -> bool | None:
     """The truth of a condition known at compile time, else None."""
     if isinstance(condition, Expr):
-        expr = frame.simplified(frame.scalar(condition, node, "a condition"))
+        expr = settle(frame.scalar(condition, node, "a condition"), frame.session.ranges)
         return bool(expr.value) if isinstance(expr, Const) else None
     if isinstance(condition, Intrinsic) or callable(condition):
         raise frame.error("operand-kind", f"a condition cannot be {describe(condition)}", node)

@@ -42,7 +42,7 @@ class Session:
 
     ranges: inclusive bounds of scalars; lets: definitions of named scalars, down to parameters and loop indices.
     directions: of tensor parameters ("workspace" for `create_tensor`). written: tensors stored to so far.
-    at: the statement being parsed.
+    at: the statement being parsed. loops: index and bounds of the sequential loops around it, outermost first.
     """
 
     builder: Builder = field(default_factory=Builder)
@@ -55,7 +55,7 @@ class Session:
     at: tuple[Frame, ast.stmt] | None = None
     region: Loc | None = None
     region_names: set[str] = field(default_factory=set)
-    loops: list[str] = field(default_factory=list)
+    loops: list[tuple[Var, tuple[Expr, Expr, Expr]]] = field(default_factory=list)
     spmd_indices: list[Var] = field(default_factory=list)
 
     def report(self, error: CompileError) -> None:
@@ -91,6 +91,14 @@ class Session:
             self.written, self.region_names = set(written), set(region_names)
 
         yield undo
+
+
+class PeelFirst(Exception):
+    """An `if` tells the first iteration of a loop from the others: parse that one by itself."""
+
+    def __init__(self, index: Var) -> None:
+        super().__init__(index.name)
+        self.index = index
 
 
 class Frame:

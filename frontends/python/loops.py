@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyto.frontends.python.calls import bind_arguments
-from pyto.frontends.python.frame import Frame
+from pyto.frontends.python.frame import Frame, PeelFirst
 from pyto.frontends.python.liveness import assigned
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.statements import assign, region, run
@@ -215,6 +215,9 @@ def _loop(
                 frame.env[target] = index
             frame.env.update((c.name, p) for c, p in zip(carried, params))
             frame.nested += 1
+            if header.kind in ("range", "pipeline"):
+                session.loops.append((index, header.bounds))
+            depth = len(session.loops)
             try:
                 with session.builder.block() as ops:
                     _body(frame, node, header, index, body, in_region)
@@ -230,8 +233,16 @@ def _loop(
                     if again == carried:
                         ends = [_end(frame, c, node) for c in carried]
                         session.builder.append(Op("yield", tuple(ends), loc=frame.loc(node)))
+            except PeelFirst as peel:
+                if peel.index is not index:
+                    raise
+                undo()
+                frame.env = dict(before)
+                _peeled(frame, node, header, target, init_names, body, yielded)
+                return
             finally:
                 frame.nested -= 1
+                del session.loops[depth - (header.kind in ("range", "pipeline")) :]
             if again == carried:
                 break
             carried = again
@@ -258,6 +269,31 @@ def _loop(
         by_name = {c.name: r for c, r in zip(carried, results)}
         values = tuple(by_name.get(n, before.get(n)) for n in init_names)
         assign(frame, yielded.targets[0], values[0] if len(values) == 1 else values, yielded, yielded.value)
+
+
+def _peeled(
+    frame: Frame,
+    node: ast.For | ast.With,
+    header: Header,
+    target: str | None,
+    init_names: Sequence[str],
+    body: Sequence[ast.stmt],
+    yielded: ast.Assign | ast.Expr | None,
+) -> None:
+    """The first iteration written out, then the loop of the others."""
+    start, stop, step = header.bounds
+    assert target is not None
+    frame.env[target] = start.value if isinstance(start, Const) else start
+    frame.nested += 1
+    try:
+        run(frame, body)
+        if yielded is not None:
+            _take_yield(frame, yielded, init_names)
+    finally:
+        frame.nested -= 1
+    if yielded is not None:
+        body = [*body, yielded]
+    _loop(frame, node, replace(header, bounds=(start + step, stop, step)), target, init_names, body)
 
 
 def _skip(frame: Frame, node: ast.For | ast.With, target: str | None, body: Sequence[ast.stmt]) -> None:

@@ -55,6 +55,20 @@ def _arms(expr: Apply, op: str, ranges: Ranges) -> list[Expr]:
     return out
 
 
+def settle(condition: Expr, ranges: Ranges) -> Expr:
+    """A condition simplified, and decided where one side of `and` or `or` decides it."""
+    if isinstance(condition, Apply) and condition.op in ("and", "or"):
+        a, b = (settle(arm, ranges) for arm in condition.args)
+        decisive = condition.op == "or"
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, Const):
+                return one if bool(one.value) == decisive else other
+        return apply(condition.op, a, b)
+    if isinstance(condition, Apply) and condition.op == "not":
+        return apply("not", settle(condition.args[0], ranges))
+    return simplify(condition, ranges)
+
+
 def not_negative(expr: Expr, ranges: Ranges) -> Expr:
     """max(0, expr), or `expr` where it cannot be negative."""
     return tidy(apply("max", const(0), tidy(expr, ranges)), ranges)

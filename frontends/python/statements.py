@@ -9,12 +9,14 @@ from typing import Any
 
 from pyto.errors import CompileError
 from pyto.frontends.python.expressions import decide, evaluate
-from pyto.frontends.python.frame import Frame
+from pyto.frontends.python.frame import Frame, PeelFirst
 from pyto.frontends.python.liveness import assigned
+from pyto.frontends.python.proofs import at_most, settle
 from pyto.frontends.python.subscripts import store_subscript
 from pyto.frontends.python.values import Cascade, Poison, TaskId, describe, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.builder import identifier
-from pyto.ir.nodes import Block, Expr, Op, Var
+from pyto.ir.nodes import Block, Const, Expr, Op, Var
+from pyto.ir.scalar import substitute, variables
 from pyto.language.enums import Level
 from pyto.language.intrinsics import Intrinsic
 
@@ -178,8 +180,10 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
 
 
 def _if(frame: Frame, node: ast.If) -> None:
-    decided = decide(frame, frame.expr(node.test), node.test)
+    condition = frame.expr(node.test)
+    decided = decide(frame, condition, node.test)
     if decided is None:
+        _peel(frame, condition)
         raise frame.error(
             "unsupported",
             "an `if` on a run-time condition is not supported yet",
@@ -187,6 +191,18 @@ def _if(frame: Frame, node: ast.If) -> None:
             "make it a compile-time constant; a first iteration goes before the loop, which then starts at 1",
         )
     run(frame, node.body if decided else node.orelse)
+
+
+def _peel(frame: Frame, condition: Expr) -> None:
+    """Raise PeelFirst if `condition` is known in all iterations but the first of a loop around."""
+    session = frame.session
+    condition = substitute(condition, session.lets)
+    for index, (start, stop, step) in reversed(session.loops):
+        if index not in variables(condition) or not at_most(start + 1, stop, session.ranges):
+            continue
+        later = settle(condition, {**session.ranges, index: (start + step, session.ranges[index][1])})
+        if isinstance(later, Const):
+            raise PeelFirst(index)
 
 
 def _return(frame: Frame, node: ast.Return) -> None:

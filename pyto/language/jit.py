@@ -60,7 +60,7 @@ class JitFunction:
 def _wrap(fn: Any, inline: bool, depth: int) -> Any:
     decorator = "@pl.jit.inline" if inline else "@pl.jit"
     if fn is None:
-        return lambda f: _wrap(f, inline, depth)
+        return lambda f: _wrap(f, inline, 2)
     if isinstance(fn, JitFunction):
         raise UsageError("decorator", f"{fn.name} is decorated with @pl.jit twice", remedy="keep one of the decorators")
     if not callable(fn) or not hasattr(fn, "__code__"):
@@ -75,12 +75,15 @@ def _wrap(fn: Any, inline: bool, depth: int) -> Any:
 
 
 class _Jit:
-    """Decorator of kernels: `@pl.jit`. `@pl.jit.inline` is for functions that kernels call."""
+    """Decorator of kernels: `@pl.jit`. `@pl.jit.inline` is for functions that kernels call.
 
-    def __call__(self, fn: Any = None) -> Any:
+    auto_scope: a scheduling hint, accepted and never needed.
+    """
+
+    def __call__(self, fn: Any = None, *, auto_scope: bool = True) -> Any:
         return _wrap(fn, False, 2)
 
-    def inline(self, fn: Any = None) -> Any:
+    def inline(self, fn: Any = None, *, auto_scope: bool = True) -> Any:
         """Decorator of functions that are inlined where a kernel calls them."""
         return _wrap(fn, True, 2)
 

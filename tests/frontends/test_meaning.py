@@ -203,3 +203,49 @@ def test_tile_writes() -> None:
     want = want.reshape(8, 64)
     want[:4] *= 2
     assert (evaluate(tile_writes, x=x, y=np.zeros_like(x))["y"] == want).all()
+
+
+@pl.jit
+def first_iteration(x: pl.Tensor[[6, 64], pl.FP32], y: pl.Out[pl.Tensor[[2, 64], pl.FP32]]):
+    """An `if` that tells the first iteration from the others needs no run-time branch: the first is written out."""
+    with pl.at(level=CORE):
+        acc = pl.create_tensor([1, 64], dtype=pl.FP32)
+        low = pl.create_tensor([1, 64], dtype=pl.FP32)
+        for i in pl.range(3):
+            for k in pl.pipeline(2, stage=2):
+                t = x[i * 2 + k, :]
+                started = k > 0
+                if i == 0 and not started:
+                    acc = t * 1.0
+                    low = t
+                else:
+                    acc = acc + t
+                    if i != 0:
+                        low = pl.minimum(low, t)
+        y[0, :] = acc
+        y[1, :] = low
+
+
+def test_first_iteration() -> None:
+    x = grid(6, 64)
+    got = evaluate(first_iteration, x=x, y=np.zeros((2, 64), np.float32))["y"]
+    want = np.stack([x.sum(0), np.minimum(x[0], x[2:].min(0))])
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pl.jit
+def first_of_init_values(x: pl.Tensor[[6, 64], pl.FP32], y: pl.Out[pl.Tensor[[1, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        for i, (a,) in pl.range(0, 6, 2, init_values=(x[0, :],)):
+            if i == 0:
+                b = a * 2.0
+            else:
+                b = a + x[i, :]
+            c = pl.yield_(b)
+        y[:, :] = c
+
+
+def test_first_of_init_values() -> None:
+    x = grid(6, 64)
+    got = evaluate(first_of_init_values, x=x, y=np.zeros((1, 64), np.float32))["y"]
+    np.testing.assert_allclose(got[0], x[0] * 2 + x[2] + x[4], rtol=1e-5, atol=1e-6)

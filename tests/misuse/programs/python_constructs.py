@@ -253,6 +253,16 @@ def run_time_if(x: pl.InOut[pl.Tensor[[4, 8], pl.FP32]], n: pl.Scalar[pl.INT32])
 
 
 @pl.jit
+def first_of_maybe_none(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]], n: pl.Scalar[pl.INT32]):
+    with pl.at(level=CORE):
+        for i in pl.range(n):
+            if i == 0:
+#              ^^^^^^ unsupported: an `if` on a run-time condition is not supported yet
+#   help: a first iteration goes before the loop
+                x[0:4, :] += 1.0
+
+
+@pl.jit
 def run_time_assert(n: pl.Scalar[pl.INT32]):
     assert n > 3
 #   ^^^^^^^^^^^^ unsupported: a run-time assert is not supported yet
