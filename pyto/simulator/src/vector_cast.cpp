@@ -50,9 +50,10 @@ void cast_rows(const Rows* r)
     }
 }
 
-PYTO_INLINE float signed_like(float magnitude, float x)
+// `r` with the sign of x, for r that is zero or has it already.
+PYTO_INLINE float signed_like(float r, float x)
 {
-    return bits_as<float>((bits_as<uint32_t>(magnitude) & 0x7fffffffu) | (bits_as<uint32_t>(x) & 0x80000000u));
+    return bits_as<float>(bits_as<uint32_t>(r) | (bits_as<uint32_t>(x) & 0x80000000u));
 }
 
 PYTO_INLINE float magnitude_of(float x)
