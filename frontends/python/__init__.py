@@ -10,8 +10,8 @@ import traceback
 from typing import Any
 
 from pyto.errors import CompileError, InternalError, PytoError, UsageError
-from pyto.frontends.python import operations as _operations
 from pyto.frontends.python.frame import Frame, Session
+from pyto.frontends.python.operations import OPERATIONS
 from pyto.frontends.python.signature import kernel_parameters
 from pyto.frontends.python.source import locate
 from pyto.frontends.python.statements import run
@@ -68,5 +68,4 @@ def parse(function: Any) -> Program:
     return program
 
 
-__all__ = ["CompileErrors", "parse"]
-assert _operations
+__all__ = ["OPERATIONS", "CompileErrors", "parse"]

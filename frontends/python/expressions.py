@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import operator
 from collections.abc import Callable
 from types import ModuleType
@@ -362,4 +361,4 @@ HANDLERS: dict[type[ast.AST], Handler] = {
     ast.Call: _call, ast.Subscript: _subscript,
 }  # fmt: skip
 
-__all__ = ["binary", "decide", "evaluate", "known", "math", "scalar_apply", "tile_binary"]
+__all__ = ["binary", "decide", "evaluate", "known", "scalar_apply", "tile_binary"]

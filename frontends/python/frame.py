@@ -26,8 +26,8 @@ from pyto.frontends.python.values import (
     to_expr,
 )
 from pyto.ir.builder import Builder
-from pyto.ir.nodes import INDEX, Const, DType, Expr, Loc, ScalarType, TileType, Type, Var
-from pyto.ir.ops import OpError
+from pyto.ir.nodes import FP32, Const, DType, Expr, Loc, Op, ScalarType, TileType, Type, Var
+from pyto.ir.ops import OPS, OpError
 from pyto.ir.scalar import apply, substitute, variables
 from pyto.language.annotations import DynVar
 from pyto.language.jit import JitFunction
@@ -212,8 +212,6 @@ class Frame:
                 "put it into `with pl.at(level=pl.Level.CORE_GROUP):` or a `for i in pl.spmd(n):` loop",
             )
         attrs = attrs or {}
-        from pyto.ir.ops import OPS
-
         infer = OPS[op].infer
         type: Type | None = None
         if infer is not None:
@@ -235,8 +233,6 @@ class Frame:
             return value
         assert isinstance(value, Expr)
         result = self.session.builder.var(name, ScalarType(value.dtype))  # type: ignore[attr-defined]
-        from pyto.ir.nodes import Op
-
         self.session.builder.append(Op("let", (value,), (result,), loc=self.loc(node)))
         self.session.define(result, value)
         return result
@@ -309,14 +305,14 @@ class Frame:
         kind = expr.dtype  # type: ignore[attr-defined]
         if isinstance(expr, Const):
             if d.kind == "f":
-                return Const(float(expr.value), d if d.bits == 32 else _fp32())
+                return Const(float(expr.value), d if d.bits == 32 else FP32)
             if kind.kind in "iu":
                 low = -(2 ** (d.bits - 1)) if d.kind == "i" else 0
                 if not low <= expr.value < low + 2**d.bits:
                     raise self.error("out-of-range", f"{expr.value} does not fit {d}", node)
                 return Const(expr.value, d)
         elif d.kind == "f" and kind.kind in "iub":
-            return apply("cast", expr, dtype=_fp32())
+            return apply("cast", expr, dtype=FP32)
         return expr
 
     def simplified(self, expr: Expr) -> Expr:
@@ -336,10 +332,4 @@ class Frame:
         run(self, statements)
 
 
-def _fp32() -> DType:
-    from pyto.ir.nodes import FP32
-
-    return FP32
-
-
-__all__ = ["INDEX", "Bounds", "Frame", "Session"]
+__all__ = ["Bounds", "Frame", "PeelFirst", "Session"]

@@ -8,22 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyto.frontends.python.calls import bind_arguments
+from pyto.frontends.python.carried import candidates, check_fixed, first_value, last_value, settle_type
 from pyto.frontends.python.frame import Frame, PeelFirst
 from pyto.frontends.python.liveness import assigned
-from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.statements import assign, region, run
 from pyto.frontends.python.values import (
-    Cascade,
     Poison,
     describe,
-    is_number,
-    is_runtime_scalar,
-    is_tensor,
-    is_tile,
-    to_expr,
 )
-from pyto.ir.nodes import INDEX, Block, Const, Expr, Op, ScalarType, TileType, Type, Var
-from pyto.ir.scalar import apply, dtype_of, substitute, variables
+from pyto.ir.nodes import INDEX, Block, Const, Expr, Op, ScalarType, Var
 from pyto.language.intrinsics import Intrinsic
 
 LOOPS = ("range", "parallel", "pipeline", "unroll", "spmd")
@@ -40,13 +33,6 @@ class Header:
     arguments: dict[str, Any]
     bounds: tuple[Expr, Expr, Expr]
     stages: int = 1
-
-
-@dataclass
-class Carried:
-    name: str
-    init: Expr
-    type: Type
 
 
 def for_loop(frame: Frame, node: ast.For) -> None:
@@ -196,7 +182,7 @@ def _loop(
     if yielded is not None:
         body = body[:-1]
     live = frame.liveness.carried.get(node, frozenset()) - set(_target_names(yielded))
-    carried = _candidates(frame, [*init_names, *(n for n in before if n in live and n not in init_names)], node, header)
+    carried = candidates(frame, [*init_names, *(n for n in before if n in live and n not in init_names)])
     names_before = frozenset(session.builder.names.used)
     errors_before = len(session.errors)
     index = Var("", ScalarType(INDEX))
@@ -207,7 +193,7 @@ def _loop(
         for _ in range(8):
             undo()
             frame.env = dict(before)
-            inits = [_narrow_init(frame, c, node) for c in carried]
+            inits = [first_value(frame, c, node) for c in carried]
             index = session.builder.var(target or "block_idx", ScalarType(INDEX))
             session.ranges[index] = _index_bounds(frame, header.bounds)
             params = [session.builder.var(c.name, c.type) for c in carried]
@@ -228,10 +214,10 @@ def _loop(
                     again = [
                         n
                         for c, p in zip(carried, params)
-                        if (n := _next(frame, header, c, p, names_before, node)) is not None
+                        if (n := settle_type(frame, header.kind, c, p, names_before, node)) is not None
                     ]
                     if again == carried:
-                        ends = [_end(frame, c, node) for c in carried]
+                        ends = [last_value(frame, c, node) for c in carried]
                         session.builder.append(Op("yield", tuple(ends), loc=frame.loc(node)))
             except PeelFirst as peel:
                 if peel.index is not index:
@@ -248,7 +234,7 @@ def _loop(
             carried = again
         else:
             raise frame.error("loop-carried", f"no valid shape of {carried[0].name} holds in every iteration", node)
-    _check_fixed(frame, before, live, carried, node)
+    check_fixed(frame, before, live, carried, node)
     if len(session.errors) > errors_before:
         carried = []
     results = [session.builder.var(c.name, c.type) for c in carried]
@@ -316,125 +302,6 @@ def _body(frame: Frame, node: ast.AST, header: Header, index: Var, body: Sequenc
             region(frame, body, header.arguments["name_hint"], header.call)
     finally:
         session.spmd_indices.pop()
-
-
-# ---------------------------------------------------------------------------------- carried values
-
-
-def _candidates(frame: Frame, names: Sequence[str], node: ast.AST, header: Header) -> list[Carried]:
-    out = []
-    for name in names:
-        value: Any = frame.env.get(name)
-        if is_number(value):
-            value = to_expr(value)
-        if not (is_tile(value) or is_runtime_scalar(value)):
-            continue
-        type = value.type if isinstance(value, Var) else ScalarType(dtype_of(value))
-        out.append(Carried(name, value, type))
-    return out
-
-
-def _narrow_init(frame: Frame, c: Carried, node: ast.AST) -> Expr:
-    """The first value, with the valid shape that every iteration can keep."""
-    if isinstance(c.type, TileType) and isinstance(c.init, Var) and c.init.type != c.type:
-        narrowed: Expr = frame.emit("set_validshape", (c.init, *c.type.valid), {}, node, c.name)
-        return narrowed
-    return c.init
-
-
-def _next(
-    frame: Frame, header: Header, c: Carried, param: Var, outside: frozenset[str], node: ast.AST
-) -> Carried | None:
-    """The carried value as the next attempt should have it; None if the body leaves it alone after all."""
-    end: Any = frame.env.get(c.name)
-    if end is param:
-        return None
-    if header.kind in ("parallel", "spmd"):
-        raise frame.error(
-            "parallel-carry",
-            f"{c.name} is handed from one iteration of pl.{header.kind} to the next: they are independent",
-            node,
-            "use pl.range inside a region, or another name in the loop",
-        )
-    if isinstance(end, Poison) and end.reason is None:
-        raise Cascade("cascade", c.name)
-    if isinstance(end, Poison):
-        raise frame.error(
-            "loop-carried", f"{c.name} has no value at the end of the loop: {end.reason}", node, end.remedy
-        )
-    if is_number(end):
-        end = to_expr(end)
-    if isinstance(c.type, TileType) and is_tile(end):
-        return _next_tile(frame, c, end, outside, node)
-    if isinstance(c.type, ScalarType) and is_runtime_scalar(end) and dtype_of(end) == c.type.dtype:
-        return c
-    raise _type_change(frame, c, end, node)
-
-
-def _type_change(frame: Frame, c: Carried, end: Any, node: ast.AST) -> Exception:
-    was = "an integer" if c.type == ScalarType(INDEX) else describe(c.init)
-    now = "an integer" if is_runtime_scalar(end) and dtype_of(end) == INDEX else describe(end)
-    message = f"{c.name} is {was} before the loop and {now} after an iteration: a loop cannot change its type"
-    return frame.error(
-        "loop-carried", message, node, "give it its final type before the loop, or use another name in the loop"
-    )
-
-
-def _next_tile(frame: Frame, c: Carried, end: Var, outside: frozenset[str], node: ast.AST) -> Carried:
-    assert isinstance(c.type, TileType) and isinstance(end.type, TileType)
-    if end.type.shape != c.type.shape or end.type.dtype != c.type.dtype:
-        raise _type_change(frame, c, end, node)
-    session = frame.session
-    valid = []
-    for have, got in zip(c.type.valid, end.type.valid):
-        if at_most(have, got, session.ranges):
-            valid.append(have)
-            continue
-        got = substitute(got, {k: v for k, v in session.lets.items() if k.name not in outside})
-        inner = sorted(v.name for v in variables(got) if v.name not in outside)
-        if inner:
-            raise frame.error(
-                "loop-carried",
-                f"the valid shape of {c.name} changes between iterations: it depends on {', '.join(inner)}",
-                node,
-                "give the parts one valid shape, or pl.set_validshape before the loop",
-            )
-        valid.append(not_negative(apply("min", have, got), session.ranges))
-    return Carried(c.name, c.init, TileType(c.type.shape, c.type.dtype, (valid[0], valid[1])))
-
-
-def _end(frame: Frame, c: Carried, node: ast.AST) -> Expr:
-    """What an iteration hands to the next, of the carried type."""
-    end = frame.env[c.name]
-    if is_number(end):
-        return to_expr(end)
-    if isinstance(c.type, TileType) and end.type != c.type:
-        narrowed: Expr = frame.emit("set_validshape", (end, *c.type.valid), {}, node, c.name)
-        return narrowed
-    return end  # type: ignore[no-any-return]
-
-
-def _check_fixed(
-    frame: Frame, before: dict[str, Any], live: frozenset[str], carried: list[Carried], node: ast.For | ast.With
-) -> None:
-    """Names that live through the loop but cannot be carried must stay what they are."""
-    names = {c.name for c in carried}
-    for name in sorted(live):
-        old, new = before.get(name), frame.env.get(name)
-        if name in names or old is None or old is new or isinstance(old, Poison) or isinstance(new, Poison):
-            continue
-        if is_tensor(old) or is_tensor(new):
-            raise frame.error(
-                "loop-carried", f"{name} names another tensor after the loop than before", node, "use two names"
-            )
-        if not isinstance(old, Expr) and not isinstance(new, Expr) and old == new:
-            continue
-        raise frame.error(
-            "loop-carried",
-            f"{name} is {describe(old)} before the loop and {describe(new)} after an iteration",
-            node,
-            "use two names",
-        )
 
 
 def _after(

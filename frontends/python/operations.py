@@ -11,7 +11,6 @@ from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.subscripts import Axis, assemble_tile, load, read, slice_tile, store, window
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
-from pyto.ir.builder import is_scalar
 from pyto.ir.nodes import BOOL, INDEX, Const, Expr, Op, TensorType, TileType, Var, const
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import apply
@@ -400,4 +399,4 @@ _misplaced("spmd", "for i in pl.spmd(n):")
 _misplaced("at", "with pl.at(level=pl.Level.CORE_GROUP):")
 _misplaced("yield_", "it ends the body of a loop with init_values")
 
-__all__ = ["is_scalar", "tile_shape"]
+__all__ = ["OPERATIONS", "tile_shape"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pyto.frontends.python.frame import Frame
@@ -275,4 +275,4 @@ def _say(expr: Expr) -> str:
     return show(expr).replace("%", "")
 
 
-__all__ = ["Parameter", "bind_parameter", "kernel_parameters", "parameters_of", "replace"]
+__all__ = ["Parameter", "bind_parameter", "kernel_parameters", "parameters_of"]

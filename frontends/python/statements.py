@@ -13,7 +13,7 @@ from pyto.frontends.python.frame import Frame, PeelFirst
 from pyto.frontends.python.liveness import assigned
 from pyto.frontends.python.proofs import at_most, settle
 from pyto.frontends.python.subscripts import store_subscript
-from pyto.frontends.python.values import Cascade, Poison, TaskId, describe, is_runtime_scalar, is_tensor, is_tile
+from pyto.frontends.python.values import Poison, TaskId, describe, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.builder import identifier
 from pyto.ir.nodes import Block, Const, Expr, Op, Var
 from pyto.ir.scalar import substitute, variables
@@ -336,4 +336,4 @@ HANDLERS: dict[type[ast.AST], Callable[[Frame, Any], None]] = {
     ast.Assert: _assert, ast.If: _if, ast.Return: _return, ast.With: _with, ast.For: _for,
 }  # fmt: skip
 
-__all__ = ["Cascade", "assign", "bind", "region", "run"]
+__all__ = ["assign", "bind", "region", "run"]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyto.ir.nodes import Block, Expr, Loc, Op, Type, Var
+from pyto.ir.nodes import Block, Expr, Loc, Op, ScalarType, Type, Var, View
 from pyto.ir.ops import OPS
 
 _CPP = """
@@ -136,8 +136,6 @@ class Builder:
 
 def is_scalar(value: Any) -> bool:
     """Whether a value is a scalar expression (a variable of scalar type included)."""
-    from pyto.ir.nodes import ScalarType, View
-
     if isinstance(value, Var):
         return isinstance(value.type, ScalarType)
     return isinstance(value, Expr) and not isinstance(value, View)
