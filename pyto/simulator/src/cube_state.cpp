@@ -82,7 +82,7 @@ void resetCubeState(CubeState& s, uint64_t launch) {
         l->forms[0] = {FractalForm::Real, 16, kBlockBytes, 0};
         l->formCount = 1;
         l->lastForm = 0;
-        ++l->clock;
+        l->startClock = ++l->clock;
         for (uint32_t& w : l->written) w = l->clock;
     }
     std::memset(s.transposedC, 0, sizeof s.transposedC);

@@ -48,6 +48,7 @@ struct LazyL0 {
     int formCount;         // including form 0
     int lastForm;
     uint32_t clock;        // counts writes
+    uint32_t startClock;   // when the block began: fractals not written since hold nothing
     uint32_t written[kFractalsL0];  // when each fractal was last written
 
     // The number of a form, -1 when the table is full.

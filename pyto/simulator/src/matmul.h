@@ -37,16 +37,16 @@ struct TileJob {
 };
 void multiplyTiles(const TileJob& job);
 
-// c (16 x 16, row-major) += rows (16 x k, rowPitch floats apart) * panel (k x 16).
+// c (16 x 16, row-major) += a^T b for panels of k lines of 16.
+template <class T>
 struct PanelJob {
-    const float* rows;
-    uint32_t rowPitch;
-    const float* panel;
+    const T* a;
+    const T* b;
     uint32_t k;
-    float* c;
+    T* c;
     bool zero;
 };
-void multiplyPanel(const PanelJob& job);
-void multiplyPanelInt(const int32_t* rows, uint32_t rowPitch, const int32_t* panel, uint32_t k, int32_t* c, bool zero);
+void multiplyPanels(const PanelJob<float>& job);
+void multiplyPanels(const PanelJob<int32_t>& job);
 
 }  // namespace pyto_sim

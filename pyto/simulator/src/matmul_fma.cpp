@@ -8,52 +8,48 @@ namespace pyto_sim {
 
 namespace {
 
-void portable(const PanelJob& j) {
-    float acc[16][16];
+template <class T>
+inline __attribute__((always_inline)) void plain(const PanelJob<T>& j) {
+    T acc[16][16];
     for (int r = 0; r < 16; ++r)
-        for (int n = 0; n < 16; ++n) acc[r][n] = j.zero ? 0.0f : j.c[r * 16 + n];
+        for (int n = 0; n < 16; ++n) acc[r][n] = j.zero ? T(0) : j.c[r * 16 + n];
     for (uint32_t e = 0; e < j.k; ++e) {
-        const float* line = j.panel + uint64_t(e) * 16;
-        for (int r = 0; r < 16; ++r) {
-            const float x = j.rows[uint64_t(r) * j.rowPitch + e];
-            for (int n = 0; n < 16; ++n) acc[r][n] += x * line[n];
-        }
+        const T* x = j.a + uint64_t(e) * 16;
+        const T* line = j.b + uint64_t(e) * 16;
+        for (int r = 0; r < 16; ++r)
+            for (int n = 0; n < 16; ++n) acc[r][n] += x[r] * line[n];
     }
     std::memcpy(j.c, acc, sizeof acc);
 }
 
 #if PYTO_SIM_X86
-PYTO_SIM_AVX512 void wide(const PanelJob& j) {
+PYTO_SIM_AVX512 void floats512(const PanelJob<float>& j) {
     __m512 acc[16];
     for (int r = 0; r < 16; ++r) acc[r] = j.zero ? _mm512_setzero_ps() : _mm512_loadu_ps(j.c + r * 16);
-    const float* panel = j.panel;
-    for (uint32_t e = 0; e < j.k; ++e, panel += 16) {
-        const __m512 line = _mm512_loadu_ps(panel);
-        const float* x = j.rows + e;
-#if defined(__GNUC__)
+    const float* x = j.a;
+    const float* line = j.b;
+    for (uint32_t e = 0; e < j.k; ++e, x += 16, line += 16) {
+        const __m512 b = _mm512_loadu_ps(line);
 #pragma GCC unroll 16
-#endif
-        for (int r = 0; r < 16; ++r) acc[r] = _mm512_fmadd_ps(_mm512_set1_ps(x[uint64_t(r) * j.rowPitch]), line, acc[r]);
+        for (int r = 0; r < 16; ++r) acc[r] = _mm512_fmadd_ps(_mm512_set1_ps(x[r]), b, acc[r]);
     }
     for (int r = 0; r < 16; ++r) _mm512_storeu_ps(j.c + r * 16, acc[r]);
 }
 
-PYTO_SIM_AVX2 void half(const PanelJob& j) {
+PYTO_SIM_AVX2 void floats256(const PanelJob<float>& j) {
     for (int r0 = 0; r0 < 16; r0 += 4) {
         __m256 low[4], high[4];
         for (int r = 0; r < 4; ++r) {
             low[r] = j.zero ? _mm256_setzero_ps() : _mm256_loadu_ps(j.c + (r0 + r) * 16);
             high[r] = j.zero ? _mm256_setzero_ps() : _mm256_loadu_ps(j.c + (r0 + r) * 16 + 8);
         }
-        const float* panel = j.panel;
-        const float* x = j.rows + uint64_t(r0) * j.rowPitch;
-        for (uint32_t e = 0; e < j.k; ++e, panel += 16) {
-            const __m256 a = _mm256_loadu_ps(panel), b = _mm256_loadu_ps(panel + 8);
-#if defined(__GNUC__)
+        const float* x = j.a + r0;
+        const float* line = j.b;
+        for (uint32_t e = 0; e < j.k; ++e, x += 16, line += 16) {
+            const __m256 a = _mm256_loadu_ps(line), b = _mm256_loadu_ps(line + 8);
 #pragma GCC unroll 4
-#endif
             for (int r = 0; r < 4; ++r) {
-                const __m256 f = _mm256_set1_ps(x[uint64_t(r) * j.rowPitch + e]);
+                const __m256 f = _mm256_set1_ps(x[r]);
                 low[r] = _mm256_fmadd_ps(f, a, low[r]);
                 high[r] = _mm256_fmadd_ps(f, b, high[r]);
             }
@@ -64,30 +60,28 @@ PYTO_SIM_AVX2 void half(const PanelJob& j) {
         }
     }
 }
+
+// Integers wrap and do not care about order: the compiler's vectors will do.
+PYTO_SIM_AVX512 void integers512(const PanelJob<int32_t>& j) { plain(j); }
+PYTO_SIM_AVX2 void integers256(const PanelJob<int32_t>& j) { plain(j); }
 #endif
 
 }  // namespace
 
-void multiplyPanel(const PanelJob& job) {
+void multiplyPanels(const PanelJob<float>& job) {
 #if PYTO_SIM_X86
-    if (isa() >= Isa::Avx512) return wide(job);
-    if (isa() >= Isa::Avx2) return half(job);
+    if (isa() >= Isa::Avx512) return floats512(job);
+    if (isa() >= Isa::Avx2) return floats256(job);
 #endif
-    portable(job);
+    plain(job);
 }
 
-void multiplyPanelInt(const int32_t* rows, uint32_t rowPitch, const int32_t* panel, uint32_t k, int32_t* c, bool zero) {
-    int32_t acc[16][16];
-    for (int r = 0; r < 16; ++r)
-        for (int n = 0; n < 16; ++n) acc[r][n] = zero ? 0 : c[r * 16 + n];
-    for (uint32_t e = 0; e < k; ++e) {
-        const int32_t* line = panel + uint64_t(e) * 16;
-        for (int r = 0; r < 16; ++r) {
-            const int32_t x = rows[uint64_t(r) * rowPitch + e];
-            for (int n = 0; n < 16; ++n) acc[r][n] += x * line[n];
-        }
-    }
-    std::memcpy(c, acc, sizeof acc);
+void multiplyPanels(const PanelJob<int32_t>& job) {
+#if PYTO_SIM_X86
+    if (isa() >= Isa::Avx512) return integers512(job);
+    if (isa() >= Isa::Avx2) return integers256(job);
+#endif
+    plain(job);
 }
 
 }  // namespace pyto_sim

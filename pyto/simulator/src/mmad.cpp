@@ -63,9 +63,9 @@ template <class Pack>
 void packA(Job& j, PackForm form, uint32_t bytes, const uint8_t** out, Pack pack) {
     const Operands& o = j.operands;
     const uint32_t formId = form | uint32_t(j.args.type) << 8;
-    j.state.packed.reserve(bytes * o.aStrips, o.aStrips);
+    j.state.packed.reserve(bytes * o.aLive, o.aLive);
     uint8_t* room = j.state.scratch + CubeState::kScratchBytes / 2;
-    for (uint32_t i = 0; i < o.aStrips; ++i) {
+    for (uint32_t i = 0; i < o.aLive; ++i) {
         const Strip& s = o.a[i];
         bool fresh = true;
         uint8_t* p;
@@ -120,7 +120,7 @@ void multiplyRowsOfB(Job& j) {
     uint8_t* room = j.state.scratch;
     for (uint32_t i = 0; i < j.operands.bStrips; ++i) rows[i] = rowTiles(j, j.operands.b[i], room);
     const uint32_t m1 = j.operands.aStrips;
-    multiplyTiles({rows, pairs, j.operands.bStrips, m1, j.kTiles, j.c(0, 0), m1 * 1024, 1024, j.zero(), j.args.type == DataType::S8});
+    multiplyTiles({rows, pairs, j.operands.bStrips, j.operands.aLive, j.kTiles, j.c(0, 0), m1 * 1024, 1024, j.zero(), j.args.type == DataType::S8});
 }
 
 // C = A B, with B stored by columns of C: two strips of it at a time.
@@ -129,10 +129,10 @@ void multiplyColumnsOfB(Job& j) {
     TileRow rows[kMaxStrips];
     const uint8_t* packed[kMaxStrips];
     bool inPlace = j.kBytes % 64 == 0;
-    for (uint32_t i = 0; i < j.operands.aStrips; ++i) inPlace &= j.operands.a[i].kind == Strip::Rows && j.operands.a[i].rows == 16;
+    for (uint32_t i = 0; i < j.operands.aLive; ++i) inPlace &= j.operands.a[i].kind == Strip::Rows && j.operands.a[i].rows == 16;
     if (!inPlace)
         packA(j, kRowForm, j.kTiles * 1024, packed, [&](uint8_t* p, const Strip& s) { packRowTiles(p, s, j.kBytes, 0, j.kTiles, j.operands.elementBytes); });
-    for (uint32_t i = 0; i < j.operands.aStrips; ++i)
+    for (uint32_t i = 0; i < j.operands.aLive; ++i)
         rows[i] = inPlace ? TileRow{j.operands.a[i].base, j.operands.a[i].pitch, 64, nullptr} : TileRow{packed[i], 64, 1024, nullptr};
     const uint32_t m1 = j.operands.aStrips;
     for (uint32_t n1 = 0; n1 < j.operands.bStrips; n1 += 2) {
@@ -143,35 +143,24 @@ void multiplyColumnsOfB(Job& j) {
             packPairTiles(p, j.operands.b[n1 + i], j.kBytes, j.kTiles, j.operands.elementBytes);
             pairs[i] = p;
         }
-        multiplyTiles({rows, pairs, m1, count, j.kTiles, j.c(n1, 0), 1024, m1 * 1024, j.zero(), j.args.type == DataType::S8});
+        multiplyTiles({rows, pairs, j.operands.aLive, count, j.kTiles, j.c(n1, 0), 1024, m1 * 1024, j.zero(), j.args.type == DataType::S8});
     }
 }
 
-void multiplyFloats(Job& j) {
-    prepareC(j, false);
-    const uint32_t k = j.args.k;
-    const uint32_t pitch = (k + 15) / 16 * 16;
-    const uint8_t* rows[kMaxStrips];
-    packA(j, kFloatForm, pitch * 16 * 4, rows, [&](uint8_t* p, const Strip& s) { packRows(reinterpret_cast<float*>(p), pitch, s, k, j.args.type); });
-    float* panel = reinterpret_cast<float*>(j.state.scratch);
-    for (uint32_t n1 = 0; n1 < j.operands.bStrips; ++n1) {
-        packPanel(panel, j.operands.b[n1], k, j.args.type);
-        for (uint32_t m1 = 0; m1 < j.operands.aStrips; ++m1)
-            multiplyPanel({reinterpret_cast<const float*>(rows[m1]), pitch, panel, k, reinterpret_cast<float*>(j.c(n1, m1)), j.zero()});
-    }
-}
+void packInto(float* out, const Strip& s, const Job& j) { packPanel(out, s, j.args.k, j.args.type); }
+void packInto(int32_t* out, const Strip& s, const Job& j) { packPanelInt(out, s, j.args.k); }
 
-void multiplyIntegers(Job& j) {
+// C = A B in panels of T.
+template <class T>
+void multiplyWide(Job& j, PackForm form) {
     prepareC(j, false);
-    const uint32_t k = j.args.k;
-    const uint32_t pitch = (k + 15) / 16 * 16;
-    const uint8_t* rows[kMaxStrips];
-    packA(j, kIntForm, pitch * 16 * 4, rows, [&](uint8_t* p, const Strip& s) { packRowsInt(reinterpret_cast<int32_t*>(p), pitch, s, k); });
-    int32_t* panel = reinterpret_cast<int32_t*>(j.state.scratch);
+    const uint8_t* a[kMaxStrips];
+    packA(j, form, j.args.k * 64, a, [&](uint8_t* p, const Strip& s) { packInto(reinterpret_cast<T*>(p), s, j); });
+    T* b = reinterpret_cast<T*>(j.state.scratch);
     for (uint32_t n1 = 0; n1 < j.operands.bStrips; ++n1) {
-        packPanelInt(panel, j.operands.b[n1], k);
-        for (uint32_t m1 = 0; m1 < j.operands.aStrips; ++m1)
-            multiplyPanelInt(reinterpret_cast<const int32_t*>(rows[m1]), pitch, panel, k, reinterpret_cast<int32_t*>(j.c(n1, m1)), j.zero());
+        packInto(b, j.operands.b[n1], j);
+        for (uint32_t m1 = 0; m1 < j.operands.aLive; ++m1)
+            multiplyPanels(PanelJob<T>{reinterpret_cast<const T*>(a[m1]), b, j.args.k, reinterpret_cast<T*>(j.c(n1, m1)), j.zero()});
     }
 }
 
@@ -192,9 +181,9 @@ void multiply(const MatrixMultiply& args) {
         else
             multiplyRowsOfB(j);
     } else if (args.type == DataType::S8) {
-        multiplyIntegers(j);
+        multiplyWide<int32_t>(j, kIntForm);
     } else {
-        multiplyFloats(j);
+        multiplyWide<float>(j, kFloatForm);
     }
 }
 

@@ -116,12 +116,20 @@ void findOperands(Core& core, const MatrixMultiply& x, Operands& out) {
     out.aFirst = aFirst;
     out.aStripStep = x.m == 1 ? 1 : kFractals(x);
     out.aFractals = x.m == 1 ? uint32_t(matrixABytes(x) / kFractalBytes) : used;
+    out.aLive = out.aStrips;
+    const LazyL0& lazy = core.cubeState->a;
+    auto written = [&](uint32_t strip) {
+        for (uint32_t k = 0; k < used; ++k)
+            if (lazy.written[aFirst + strip * kFractals(x) + k] != lazy.startClock) return true;
+        return false;
+    };
+    while (out.aLive > 1 && !written(out.aLive - 1)) --out.aLive;
     if (x.m == 1) {
         // The matrix-vector form: A is one row of k elements in a line.
         settleL0(core, MemId::L0a, aFirst, uint32_t(matrixABytes(x) / kFractalBytes));
         out.a[0] = {static_cast<const uint8_t*>(x.a), 0, Strip::Rows, 1, false};
     } else {
-        findStrips(core, {MemId::L0a, aFirst, kFractals(x), 1, x.m, kBytes, used}, out.a, out.aStrips);
+        findStrips(core, {MemId::L0a, aFirst, kFractals(x), 1, x.m, kBytes, used}, out.a, out.aLive);
     }
     findStrips(core, {MemId::L0b, bFirst, 1, out.bStrips, x.n, kBytes, used}, out.b, out.bStrips);
 }

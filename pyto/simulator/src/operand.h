@@ -25,6 +25,7 @@ struct Strip {
 struct Operands {
     Strip a[kMaxStrips], b[kMaxStrips];
     uint32_t aStrips, bStrips;
+    uint32_t aLive;       // strips of A up to the last that was written in this block; the others hold nothing defined
     uint32_t elementBytes;
     uint32_t aFirst, aStripStep, aFractals;  // fractals of L0A: of the first strip, from strip to strip, along k
 };

@@ -120,26 +120,52 @@ void packPairTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t kTile
     }
 }
 
-void packRows(float* out, uint32_t pitch, const Strip& s, uint32_t k, DataType type) {
-    const uint32_t e = elementBytesOf(type);
-    for (uint32_t r = 0; r < 16; ++r) {
-        float* row = out + r * pitch;
-        if (r >= s.rows) {
-            std::memset(row, 0, k * 4);
-            continue;
-        }
-        if (s.kind == Strip::Columns) {
-            for (uint32_t i = 0; i < k; ++i) row[i] = toFloat(element(s, r, i * e, e), type);
-            continue;
-        }
-        const uint32_t run = s.kind == Strip::Rows ? k : kBlockBytes / e;
-        for (uint32_t i = 0; i < k; i += run) {
-            const uint8_t* p = element(s, r, i * e, e);
-            const uint32_t n = k - i < run ? k - i : run;
-            for (uint32_t j = 0; j < n; ++j) row[i + j] = toFloat(p + j * e, type);
-        }
+namespace {
+
+#if PYTO_SIM_X86
+PYTO_SIM_AVX512 void floats512(float* out, const uint8_t* in, DataType type) {
+    if (type == DataType::F32) return _mm512_storeu_ps(out, _mm512_loadu_ps(in));
+    const __m256i raw = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in));
+    const __m512 value = type == DataType::F16 ? _mm512_cvtph_ps(raw) : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(raw), 16));
+    _mm512_storeu_ps(out, value);
+}
+PYTO_SIM_AVX2 void floats256(float* out, const uint8_t* in, DataType type) {
+    if (type == DataType::F32) {
+        std::memcpy(out, in, 64);
+        return;
+    }
+    for (int i = 0; i < 2; ++i) {
+        const __m128i raw = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in) + i);
+        const __m256 value = type == DataType::F16 ? _mm256_cvtph_ps(raw) : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(raw), 16));
+        _mm256_storeu_ps(out + 8 * i, value);
     }
 }
+#endif
+
+// 16 elements that lie in a line.
+void sixteenFloats(float* out, const uint8_t* in, DataType type) {
+#if PYTO_SIM_X86
+    if (isa() >= Isa::Avx512) return floats512(out, in, type);
+    if (isa() >= Isa::Avx2) return floats256(out, in, type);
+#endif
+    const uint32_t e = elementBytesOf(type);
+    for (uint32_t i = 0; i < 16; ++i) out[i] = toFloat(in + i * e, type);
+}
+
+// 16 elements of a row of the strip from element `from` on, all of which exist.
+void rowFloats(float* out, const Strip& s, uint32_t row, uint32_t from, DataType type) {
+    const uint32_t e = elementBytesOf(type);
+    if (s.kind == Strip::Fractals && e == 4) {
+        std::memcpy(out, element(s, row, from * 4, 4), 32);
+        std::memcpy(out + 8, element(s, row, from * 4 + 32, 4), 32);
+    } else if (s.kind == Strip::Columns) {
+        for (uint32_t i = 0; i < 16; ++i) out[i] = toFloat(element(s, row, (from + i) * e, e), type);
+    } else {
+        sixteenFloats(out, element(s, row, from * e, e), type);
+    }
+}
+
+}  // namespace
 
 void packPanel(float* out, const Strip& s, uint32_t k, DataType type) {
     const uint32_t e = elementBytesOf(type);
@@ -147,18 +173,21 @@ void packPanel(float* out, const Strip& s, uint32_t k, DataType type) {
     if (s.kind == Strip::Columns) {
         for (uint32_t i = 0; i < k; ++i) {
             const uint8_t* line = s.base + int64_t(i) * s.pitch;
-            for (uint32_t r = 0; r < s.rows; ++r) out[i * 16 + r] = toFloat(line + r * e, type);
+            if (s.rows == 16)
+                sixteenFloats(out + i * 16, line, type);
+            else
+                for (uint32_t r = 0; r < s.rows; ++r) out[i * 16 + r] = toFloat(line + r * e, type);
         }
         return;
     }
-    const uint32_t run = kBlockBytes / e;
-    for (uint32_t i = 0; i < k; i += run) {
-        const uint32_t n = k - i < run ? k - i : run;
-        for (uint32_t r = 0; r < s.rows; ++r) {
-            const uint8_t* p = element(s, r, i * e, e);
-            for (uint32_t j = 0; j < n; ++j) out[(i + j) * 16 + r] = toFloat(p + j * e, type);
-        }
+    const uint32_t whole = k / 16 * 16;
+    alignas(64) float block[256] = {0};
+    for (uint32_t i = 0; i < whole; i += 16) {
+        for (uint32_t r = 0; r < s.rows; ++r) rowFloats(block + r * 16, s, r, i, type);
+        transposeTile(reinterpret_cast<uint8_t*>(out + i * 16), reinterpret_cast<const uint8_t*>(block));
     }
+    for (uint32_t i = whole; i < k; ++i)
+        for (uint32_t r = 0; r < s.rows; ++r) out[i * 16 + r] = toFloat(element(s, r, i * e, e), type);
 }
 
 void packPanelInt(int32_t* out, const Strip& s, uint32_t k) {
@@ -168,21 +197,6 @@ void packPanelInt(int32_t* out, const Strip& s, uint32_t k) {
         for (uint32_t r = 0; r < s.rows; ++r) {
             const int8_t* p = reinterpret_cast<const int8_t*>(element(s, r, i, 1));
             for (uint32_t j = 0; j < n; ++j) out[(i + j) * 16 + r] = p[j];
-        }
-    }
-}
-
-void packRowsInt(int32_t* out, uint32_t pitch, const Strip& s, uint32_t k) {
-    for (uint32_t r = 0; r < 16; ++r) {
-        int32_t* row = out + r * pitch;
-        if (r >= s.rows) {
-            std::memset(row, 0, k * 4);
-            continue;
-        }
-        for (uint32_t i = 0; i < k; i += kBlockBytes) {
-            const int8_t* p = reinterpret_cast<const int8_t*>(element(s, r, i, 1));
-            const uint32_t n = k - i < kBlockBytes ? k - i : kBlockBytes;
-            for (uint32_t j = 0; j < n; ++j) row[i + j] = p[j];
         }
     }
 }

@@ -14,10 +14,8 @@ void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstT
 // Pair tiles: line i of a tile holds, for each of the 16 rows of the strip, the 4 bytes [4 i, 4 i + 4) of its 64.
 void packPairTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t kTiles, uint32_t elementBytes);
 
-// Float (or int32 for 8-bit integers) panels: out[e * 16 + row], and rows: out[row * pitch + e].
+// Panels of float, or of int32 for 8-bit integers: out[e * 16 + row].
 void packPanel(float* out, const Strip& s, uint32_t k, DataType type);
-void packRows(float* out, uint32_t pitch, const Strip& s, uint32_t k, DataType type);
 void packPanelInt(int32_t* out, const Strip& s, uint32_t k);
-void packRowsInt(int32_t* out, uint32_t pitch, const Strip& s, uint32_t k);
 
 }  // namespace pyto_sim
