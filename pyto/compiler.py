@@ -74,7 +74,7 @@ def find_kernels(path: str | Path) -> dict[str, JitFunction]:
     """The kernels (`@pl.jit`) that a Python file defines at module level, by name. Imports the file."""
     path = Path(path).resolve()
     module = _import(path)
-    found = {}
+    found: dict[str, JitFunction] = {}
     for name, value in vars(module).items():
         if isinstance(value, JitFunction) and not value.inline and _defined_in(value, path):
             found.setdefault(value.name, value)

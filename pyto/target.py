@@ -11,16 +11,20 @@ KIB = 1024
 
 @dataclass(frozen=True)
 class Chip:
-    """One device. Capacities in bytes a core; `ub_reserved` is the top of UB that Select and some other APIs overwrite."""
+    """One device. Capacities in bytes a core; UB without its top 8 KiB, which Select and some other APIs overwrite."""
 
     name: str
     cube_cores: int
     vector_cores: int
     capacity: dict[str, int] = field(
         default_factory=lambda: {
-            Space.UB: 192 * KIB - 8 * KIB, Space.L1: 512 * KIB, Space.L0A: 64 * KIB, Space.L0B: 64 * KIB, Space.L0C: 128 * KIB,
+            Space.UB: 192 * KIB - 8 * KIB,
+            Space.L1: 512 * KIB,
+            Space.L0A: 64 * KIB,
+            Space.L0B: 64 * KIB,
+            Space.L0C: 128 * KIB,
         }
-    )  # fmt: skip
+    )
     alignment: dict[str, int] = field(
         default_factory=lambda: {Space.UB: 32, Space.L1: 32, Space.L0A: 512, Space.L0B: 512, Space.L0C: 1024}
     )

@@ -23,8 +23,12 @@ def load(w: Writer, op: Op) -> None:
     if op.attrs["rows"] is None or dst.shape[0] == 1:
         pitch = dst.valid[1]
     if isinstance(pitch, Const) and pitch.value > MAX_ND2NZ_PITCH:
-        raise CompileError("limit", f"rows of {pitch.value} elements are longer than the {MAX_ND2NZ_PITCH} that a copy to L1 can step over", op.loc,
-                           remedy="split the tensor")  # fmt: skip
+        raise CompileError(
+            "limit",
+            f"rows of {pitch.value} elements: a copy to L1 steps over at most {MAX_ND2NZ_PITCH}",
+            op.loc,
+            remedy="split the tensor",
+        )
     w.statement(
         "load_l1", w.whole(dst), w.gm(op, 1), w.text(dst.valid[0]), w.text(dst.valid[1]), w.text(pitch), dst.pitch
     )
@@ -37,8 +41,12 @@ def _fractals(view: View) -> tuple[int, int]:
 
 def _needs_16_bit(op: Op, view: View, what: str) -> None:
     if view.dtype.bytes != 2:
-        raise CompileError("op-dtype", f"matmul: {what} of {view.dtype} is not supported yet, only of 16-bit types", op.loc,
-                           remedy="keep the operand the other way round in GM, with a_trans/b_trans to match")  # fmt: skip
+        raise CompileError(
+            "op-dtype",
+            f"matmul: {what} of {view.dtype} is not supported yet, only 16-bit",
+            op.loc,
+            remedy="keep the operand the other way round in GM, with a_trans/b_trans to match",
+        )
 
 
 def _ceil16(e: Expr) -> Expr:
@@ -109,9 +117,15 @@ def store(w: Writer, op: Op) -> None:
     rows = w.accumulator_rows(src)
     with w.atomic(op, target):
         w.statement(
-            "fixpipe", w.gm(op, 0), w.whole(src), w.text(src.valid[0]), w.text(src.valid[1]), w.text(rows), w.text(pitch),
+            "fixpipe",
+            w.gm(op, 0),
+            w.whole(src),
+            w.text(src.valid[0]),
+            w.text(src.valid[1]),
+            w.text(rows),
+            w.text(pitch),
             QUANT.get((src.dtype, target), ""),
-        )  # fmt: skip
+        )
 
 
 def accumulator_layout(ops: list[Op]) -> dict[Any, Expr | None]:

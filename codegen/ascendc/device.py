@@ -41,9 +41,15 @@ def device_function(function: Function, kernel: str) -> tuple[dict[str, Any], se
             arguments.append(p.var.name)
     block, blocks = (v.name for v in function.body.params)
     fields = {
-        "name": function.name, "kernel": kernel, "params": params, "arguments": arguments, "block": block, "blocks": blocks,
-        "body": [*_tensors(function), *body.buffers, *_used(writer.lines)], **KINDS[function.kind],
-    }  # fmt: skip
+        "name": function.name,
+        "kernel": kernel,
+        "params": params,
+        "arguments": arguments,
+        "block": block,
+        "blocks": blocks,
+        "body": [*_tensors(function), *body.buffers, *_used(writer.lines)],
+        **KINDS[function.kind],
+    }
     return fields, writer.printer.helpers
 
 

@@ -20,7 +20,8 @@ HOST_NAMES = {"min": "PYTO_MIN", "max": "PYTO_MAX", "floordiv": "PYTO_FLOORDIV",
 HELPERS = {
     "Min": "__aicore__ inline int64_t Min(int64_t a, int64_t b)\n{\n    return a < b ? a : b;\n}",
     "Max": "__aicore__ inline int64_t Max(int64_t a, int64_t b)\n{\n    return a > b ? a : b;\n}",
-    "FloorDiv": "__aicore__ inline int64_t FloorDiv(int64_t a, int64_t b)\n{\n    return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}",
+    "FloorDiv": "__aicore__ inline int64_t FloorDiv(int64_t a, int64_t b)\n"
+    "{\n    return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}",
     "FloorMod": "__aicore__ inline int64_t FloorMod(int64_t a, int64_t b)\n{\n    return (a % b + b) % b;\n}",
 }
 

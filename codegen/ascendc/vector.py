@@ -16,6 +16,7 @@ from pyto.ir.ops import CAST_MODES, OPS
 from pyto.ir.scalar import apply
 from pyto.target import BLOCK, MAX_BURSTS, MAX_REPEAT, REPEAT
 
+ELEMENTWISE = ("add", "sub", "mul", "div", "maximum", "minimum", "abs", "exp", "log", "sqrt", "relu")
 REDUCE_API = {"sum": "WholeReduceSum", "max": "WholeReduceMax", "min": "WholeReduceMin"}
 
 
@@ -254,14 +255,14 @@ def copy(w: Writer, op: Op) -> None:
 
 
 def load(w: Writer, op: Op) -> None:
-    dst, tensor, *_ = op.args
+    dst = op.args[0]
     assert isinstance(dst, View)
     (rows, bytes_, gm_gap, ub_gap) = _transfer(w, op, dst)
     w.statement("load_ub", w.at(dst), w.gm(op, 1), dst.dtype.ctype, rows, bytes_, gm_gap, ub_gap)
 
 
 def store(w: Writer, op: Op) -> None:
-    tensor, src, *_ = op.args
+    src = op.args[1]
     assert isinstance(src, View)
     (rows, bytes_, gm_gap, ub_gap) = _transfer(w, op, src)
     with w.atomic(op, src.dtype):
@@ -299,7 +300,7 @@ def _transfer(w: Writer, op: Op, view: View) -> tuple[str, str, str, str]:
 
 
 EMITTERS: dict[str, Any] = {
-    **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum", "abs", "exp", "log", "sqrt", "relu"), elementwise),
+    **dict.fromkeys(ELEMENTWISE, elementwise),
     **{n: row_expand for n in OPS if n.startswith("row_expand_")},
     **{n: col_expand for n in OPS if n.startswith("col_expand_")},
     "cast": cast, "full": full, "fillpad": fillpad, "brcb": brcb, "whole_reduce": whole_reduce, "copy": copy,

@@ -46,6 +46,7 @@ class Writer:
         self.ranges |= {v: (Const(0), None) for v in function.body.params}
         self.printer = ScalarPrinter(self.ranges)
         self.tensors: set[Var] = set()
+        self.layout_rows: dict[Var, Expr | None] = {}  # of accumulators: see cube.accumulator_layout
 
     # -- lines
     def line(self, text: str) -> None:
@@ -186,5 +187,3 @@ class Writer:
         if found is None:
             return Const(whole.shape[0])
         return self.simplify((found + (FRACTAL - 1)) // FRACTAL * FRACTAL)
-
-    layout_rows: dict[Var, Expr | None] = {}

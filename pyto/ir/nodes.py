@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Union
 
-__all__ = [
+__all__ = [  # noqa: RUF022
     "Apply", "BF16", "BOOL", "Block", "Const", "DType", "DTYPES", "Expr", "FP16", "FP32", "Function", "INDEX", "INT8",
     "INT16", "INT32", "Loc", "Op", "Param", "Program", "ScalarType", "Space", "TensorType", "TileType", "Type", "UINT8",
     "UINT16", "UINT32", "Var", "View", "const", "dtype", "replace", "walk",
@@ -26,7 +26,7 @@ class Loc:
     end_col: int
 
 
-# ---------------------------------------------------------------------------------------------------------------- types
+# --------------------------------------------------------------------------------------------------------------- types
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,9 @@ class TileType:
         return -(-self.shape[1] // per_block) * per_block
 
 
-Type = Union[ScalarType, TensorType, TileType]
+Type = Union[ScalarType, TensorType, TileType]  # noqa: UP007 - evaluated on Python 3.10
 
-# ------------------------------------------------------------------------------------------------------------ expressions
+# --------------------------------------------------------------------------------------------------------- expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def _fold(op: str, a: Expr | int, b: Expr | int) -> Expr:
     return apply(op, const(a), const(b))
 
 
-# ------------------------------------------------------------------------------------------------------------- operations
+# ---------------------------------------------------------------------------------------------------------- operations
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`kind` is host, cube or vector. `dims` are the dynamic dimensions that tensors of the signature bind (host only)."""
+    """`kind` is host, cube or vector. `dims`: the dynamic dimensions that the signature's tensors bind (host only)."""
 
     name: str
     kind: str

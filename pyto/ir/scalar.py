@@ -44,7 +44,24 @@ SCALAR_OPS: dict[str, Callable[..., Any]] = {
     "cast": lambda a: a,
 }
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"})
-PRECEDENCE = {"or": 1, "and": 2, "not": 3, "eq": 4, "ne": 4, "lt": 4, "le": 4, "gt": 4, "ge": 4, "add": 5, "sub": 5, "mul": 6, "div": 6, "floordiv": 6, "mod": 6, "neg": 7}  # fmt: skip
+PRECEDENCE = {
+    "or": 1,
+    "and": 2,
+    "not": 3,
+    "eq": 4,
+    "ne": 4,
+    "lt": 4,
+    "le": 4,
+    "gt": 4,
+    "ge": 4,
+    "add": 5,
+    "sub": 5,
+    "mul": 6,
+    "div": 6,
+    "floordiv": 6,
+    "mod": 6,
+    "neg": 7,
+}
 
 
 def dtype_of(expr: Expr) -> DType:
@@ -137,7 +154,7 @@ def type_variables(var: Var) -> set[Var]:
     return set().union(*(variables(e) for e in var.type.shape)) if var.type.shape else set()
 
 
-# ------------------------------------------------------------------------------------------------------- linear normal form
+# -------------------------------------------------------------------------------------------------- linear normal form
 
 Linear = tuple[dict[Expr, int], int]
 Ranges = Mapping[Var, tuple[Expr | None, Expr | None]]
@@ -246,7 +263,7 @@ def _atom_bound(atom: Expr, ranges: Ranges, upper: bool, depth: int) -> int | No
         if atom.op == "mod":
             return divisor.value - 1 if upper else 0
         if atom.op == "floordiv" and bounds[0][upper] is not None:
-            return bounds[0][upper] // divisor.value
+            return bounds[0][upper] // divisor.value  # type: ignore[operator]
     return None
 
 
@@ -283,7 +300,7 @@ def _divide(out: Apply, divisor: int, ranges: Ranges) -> Expr:
     exact: Linear = ({a: c // divisor for a, c in atoms.items() if c % divisor == 0}, offset // divisor)
     rest: Linear = ({a: c for a, c in atoms.items() if c % divisor}, offset % divisor)
     low, high = _bound(rest, ranges, False, 8), _bound(rest, ranges, True, 8)
-    if low is not None and high is not None and 0 <= low and high < divisor:
+    if low is not None and high is not None and low >= 0 and high < divisor:
         return rebuild(exact) if out.op == "floordiv" else rebuild(rest)
     if out.op == "mod":
         return apply("mod", rebuild(rest), Const(divisor))
@@ -318,6 +335,19 @@ def evaluate(expr: Expr, env: Mapping[Var, Any]) -> Any:
 
 
 __all__ = [
-    "COMPARISONS", "PRECEDENCE", "SCALAR_OPS", "apply", "bound", "const", "dtype_of", "evaluate", "linear", "rebuild",
-    "result_dtype", "simplify", "substitute", "type_variables", "variables",
-]  # fmt: skip
+    "COMPARISONS",
+    "PRECEDENCE",
+    "SCALAR_OPS",
+    "apply",
+    "bound",
+    "const",
+    "dtype_of",
+    "evaluate",
+    "linear",
+    "rebuild",
+    "result_dtype",
+    "simplify",
+    "substitute",
+    "type_variables",
+    "variables",
+]

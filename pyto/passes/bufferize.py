@@ -8,6 +8,7 @@ the pipes of consecutive iterations overlap; the in-order queues of the hardware
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from pyto.errors import CompileError
 from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, Space, TileType, Var, View, const
@@ -18,14 +19,30 @@ from pyto.target import BRCB_ROWS, FRACTAL
 
 ALIASES = frozenset({"slice", "reshape", "set_validshape"})
 CHANGES = frozenset({"mmad", "assemble", "fillpad"})  # the result is the first operand, changed
-ELEMENTWISE = frozenset({
-    "add", "sub", "mul", "div", "maximum", "minimum", "abs", "exp", "log", "sqrt", "relu", "copy",
-})  # fmt: skip
+ELEMENTWISE = frozenset(
+    {
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "maximum",
+        "minimum",
+        "abs",
+        "exp",
+        "log",
+        "sqrt",
+        "relu",
+        "copy",
+    }
+)
 LOADS = frozenset({"load", "load_a", "load_b"})
 
 
 def bufferize(program: Program) -> Program:
     return replace(program.map_device(lambda f: _Bufferizer(f).run()), stage="machine")
+
+
+FIRST = Const(0)
 
 
 @dataclass
@@ -38,7 +55,7 @@ class Group:
     transferred: set[Var] = field(default_factory=set)  # loops in which an MTE loads or stores it
     row_unit: int = 1  # the instruction that fills it writes whole multiples of so many rows
     buffer: Var | None = None
-    slot: Expr = Const(0)
+    slot: Expr = FIRST
 
 
 class _Bufferizer:
@@ -144,8 +161,12 @@ class _Bufferizer:
         self.loop_ops[index] = op
         for param, init, result, last in zip(carried, op.args[3:], op.results, body.ops[-1].args):
             if not is_tile(param):
-                raise CompileError("carried-scalar", f"{param.name}: a scalar carried through a loop is not supported yet", op.loc,
-                                   remedy="compute it from the loop index")  # fmt: skip
+                raise CompileError(
+                    "carried-scalar",
+                    f"{param.name}: a scalar carried through a loop is not supported yet",
+                    op.loc,
+                    remedy="compute it from the loop index",
+                )
             group = self._new(param)
             if self._free_after(init, self.life[param].start):
                 self._join(param, self._new(init))  # type: ignore[arg-type]
@@ -167,6 +188,7 @@ class _Bufferizer:
         if var in self.in_place and var not in self.views:
             tile, _, row, col = self.in_place[var].args
             assert isinstance(var.type, TileType)
+            assert isinstance(tile, Var)
             self.views[var] = replace(
                 self._view(tile),
                 shape=var.type.shape,
@@ -239,8 +261,12 @@ class _Bufferizer:
 
     def _copy(self, target: View, source: View, op: Op, out: list[Op]) -> None:
         if target.space != Space.UB:
-            raise CompileError("accumulator-reused", "an accumulator is needed again after it was changed", op.loc,
-                               remedy="multiply into a second accumulator, or store the first before")  # fmt: skip
+            raise CompileError(
+                "accumulator-reused",
+                "an accumulator is needed again after it was changed",
+                op.loc,
+                remedy="multiply into a second accumulator, or store the first before",
+            )
         out.append(Op("copy", (target, source), (), {}, (), op.loc))
 
     def _do_for(self, op: Op, out: list[Op]) -> None:
@@ -328,10 +354,17 @@ class _Bufferizer:
             )
         )
 
-    HANDLERS = {
-        "for": _do_for, "slice": _do_alias, "reshape": _do_alias, "set_validshape": _do_alias, "empty": _do_empty,
-        "load_a": _do_operand, "load_b": _do_operand, "mmad": _do_mmad, "assemble": _do_assemble,
-    }  # fmt: skip
+    HANDLERS: ClassVar = {
+        "for": _do_for,
+        "slice": _do_alias,
+        "reshape": _do_alias,
+        "set_validshape": _do_alias,
+        "empty": _do_empty,
+        "load_a": _do_operand,
+        "load_b": _do_operand,
+        "mmad": _do_mmad,
+        "assemble": _do_assemble,
+    }
 
 
 def _common(a: tuple[Var, ...], b: tuple[Var, ...]) -> tuple[Var, ...]:

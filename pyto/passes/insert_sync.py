@@ -12,7 +12,8 @@ from typing import Any
 from pyto.errors import InternalError
 from pyto.ir.nodes import Apply, Block, Const, Expr, Function, Op, Program, View
 from pyto.ir.scalar import apply
-from pyto.passes.ordering import Conflict, Path, Sync, Trace, conflicts, events_apart, rotating_loop
+from pyto.passes.ordering import Conflict, conflicts, events_apart
+from pyto.passes.trace import Path, Sync, Trace, rotating_loop
 from pyto.target import EVENT_IDS, FRACTAL, MMAD_BARRIER_FRACTALS
 
 
@@ -155,7 +156,7 @@ def _slot_id(sync: Sync) -> Expr:
 
 
 def _event(conflict: Conflict) -> Sync:
-    """The event that orders a conflict: in the innermost block that holds both, or carried by the loop that repeats it."""
+    """The event that orders a conflict: in the innermost block that holds both, or carried by the loop between them."""
     first, second = conflict.first, conflict.second
     if conflict.loop is None:
         depth = 0

@@ -52,9 +52,11 @@ def _host_block(
             lets = [*lets, op]
         elif op.name == "create_tensor" and loops:
             raise CompileError(
-                "workspace-in-loop", "create_tensor inside pl.parallel is not supported yet", op.loc,
+                "workspace-in-loop",
+                "create_tensor inside pl.parallel is not supported yet",
+                op.loc,
                 remedy="create the tensor before the loop with one more dimension, or inside pl.at as a tile",
-            )  # fmt: skip
+            )
         else:
             ops.append(op)
     return Block(block.params, tuple(ops))
@@ -155,7 +157,9 @@ def _kind(block: Block) -> str:
     for op in walk(block):
         if op.name not in CUBE_OPS | NEUTRAL_OPS:
             raise CompileError(
-                "mixed-region", f"a region that multiplies matrices cannot also run {op.name} on the vector cores yet", op.loc,
+                "mixed-region",
+                f"a region that multiplies matrices cannot also run {op.name} yet",
+                op.loc,
                 remedy="store the product to a pl.create_tensor workspace and do the vector work in a second pl.at",
-            )  # fmt: skip
+            )
     return "cube"

@@ -133,9 +133,10 @@ def _refuse(function: Function, buffers: list[Buffer], space: str, capacity: int
         times = f" x {slots} stages" if slots > 1 else ""
         where = f"line {loc.line}" if loc else ""
         rows.append(f"  {b.size:>8} B  {b.name} [{t.shape[0]}, {t.shape[1]}] {t.dtype}{times}  {where}  {text}")
+    short = chip.name.removeprefix("ascend").upper()
     raise CompileError(
         "memory-overflow",
-        f"{SPACE_NAMES[space]} needs {needed} B, has {capacity} B ({chip.name.removeprefix('ascend').upper()}) in region {function.name}",
+        f"{SPACE_NAMES[space]} needs {needed} B, has {capacity} B ({short}) in region {function.name}",
         alive[0].op.loc or function.loc,
         details="alive at the same time:\n" + "\n".join(rows),
         remedy="make the tiles smaller"

@@ -29,7 +29,8 @@ def let_range(op: Op) -> Range:
 
 def simplify_type(t: Type, ranges: Mapping[Var, Range]) -> Type:
     if isinstance(t, TileType):
-        return replace(t, valid=tuple(simplify(v, ranges) for v in t.valid))
+        rows, cols = (simplify(v, ranges) for v in t.valid)
+        return replace(t, valid=(rows, cols))
     if isinstance(t, TensorType):
         return replace(t, shape=tuple(simplify(e, ranges) for e in t.shape))
     return t
@@ -37,7 +38,8 @@ def simplify_type(t: Type, ranges: Mapping[Var, Range]) -> Type:
 
 def substitute_type(t: Type, env: Mapping[Var, Expr]) -> Type:
     if isinstance(t, TileType):
-        return replace(t, valid=tuple(substitute(v, env) for v in t.valid))
+        rows, cols = (substitute(v, env) for v in t.valid)
+        return replace(t, valid=(rows, cols))
     if isinstance(t, TensorType):
         return replace(t, shape=tuple(substitute(e, env) for e in t.shape))
     return t
@@ -169,4 +171,4 @@ def trip_count(lo: Expr, hi: Expr, step: Expr) -> Expr:
     """ceil((hi - lo) / step) of a loop that counts up."""
     assert isinstance(step, Const)
     span = hi - lo
-    return span if step.value == 1 else apply("floordiv", span + (step.value - 1), step)
+    return span if step.value == 1 else apply("floordiv", span + (int(step.value) - 1), step)

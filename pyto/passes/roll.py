@@ -11,7 +11,7 @@ from typing import Any
 
 from pyto.ir.nodes import BOOL, Block, Const, Expr, Op, Program, Space, TileType, Var, replace
 from pyto.ir.scalar import apply, bound, substitute
-from pyto.passes.rewrite import Rewriter, index_range, rewrite
+from pyto.passes.rewrite import Rewriter, index_range, rewrite, substitute_type
 from pyto.passes.simplify import drop_dead
 
 
@@ -47,12 +47,14 @@ def _loop(rewriter: Rewriter, op: Op) -> None:
 
 
 def _accumulator(rewriter: Rewriter, param: Var) -> Var:
-    t = param.type
+    t = substitute_type(param.type, rewriter.env)
     assert isinstance(t, TileType)
     return rewriter.make(
-        "empty", hint="acc", type=replace(t, valid=tuple(substitute(v, rewriter.env) for v in t.valid), space=Space.L0C),
+        "empty",
+        hint="acc",
+        type=replace(t, space=Space.L0C),
         attrs={"shape": t.shape, "dtype": t.dtype},
-    )  # fmt: skip
+    )
 
 
 def _same_step(rewriter: Rewriter, loop: Op, acc: Op, first: Op, made: dict[Any, Op], inside: dict[Any, Op]) -> bool:

@@ -82,12 +82,17 @@ def _load(rewriter: Rewriter, op: Op) -> None:
 def _operand(value: Expr, op: Op) -> Var:
     if isinstance(value, Var) and isinstance(value.type, TileType) and value.type.space == Space.L1:
         return value
-    raise CompileError("matmul-operand", "an operand of matmul must be a slice of a tensor in GM", op.loc,
-                       remedy="store it to a pl.create_tensor workspace in an earlier pl.at and load it from there")  # fmt: skip
+    raise CompileError(
+        "matmul-operand",
+        "an operand of matmul must be a slice of a tensor in GM",
+        op.loc,
+        remedy="store it to a pl.create_tensor workspace in an earlier pl.at, and load it from there",
+    )
 
 
 def _matmul(rewriter: Rewriter, op: Op) -> None:
-    first, init = op.name == "matmul", Const(False, BOOL)
+    first = op.name == "matmul"
+    init: Expr = Const(False, BOOL)
     a, b = (_operand(v, op) for v in op.args[:2]) if first else (_operand(v, op) for v in op.args[1:3])
     assert isinstance(a.type, TileType) and isinstance(b.type, TileType)
     a_trans, b_trans = bool(op.attrs.get("a_trans")), bool(op.attrs.get("b_trans"))
@@ -97,7 +102,7 @@ def _matmul(rewriter: Rewriter, op: Op) -> None:
     if first:
         out = op.result.type
         assert isinstance(out, TileType)
-        valid = tuple(simplify(v, rewriter.ranges) for v in (vm, vn))
+        valid = simplify(vm, rewriter.ranges), simplify(vn, rewriter.ranges)
         acc: Var = rewriter.make(
             "empty",
             hint="acc",
@@ -109,8 +114,12 @@ def _matmul(rewriter: Rewriter, op: Op) -> None:
         assert isinstance(given, Var)
         acc, init = given, op.args[3] if len(op.args) > 3 else init
         if not isinstance(acc.type, TileType) or acc.type.space != Space.L0C:
-            raise CompileError("matmul-operand", "acc of matmul_acc must be a product (or pl.full(..., 0.0)) of this region", op.loc,
-                               remedy="start with acc = pl.matmul(...)")  # fmt: skip
+            raise CompileError(
+                "matmul-operand",
+                "acc of matmul_acc must be a product of this region, or pl.full(..., 0.0)",
+                op.loc,
+                remedy="start with acc = pl.matmul(...)",
+            )
     emit = _Steps(
         rewriter, op, a, b, a_trans, b_trans, steps, (m, n, k), (vm, vn, meet((vk, vk), (vkb, vkb))[0]), first, init
     )
@@ -221,8 +230,12 @@ def _cast(rewriter: Rewriter, op: Op) -> None:
         or source.type.space != Space.L0C
         or target not in (BF16, FP16)
     ):
-        raise CompileError("mixed-region", "a region that multiplies matrices can cast only its products, to bf16 or fp16", op.loc,
-                           remedy="do the cast in a second pl.at")  # fmt: skip
+        raise CompileError(
+            "mixed-region",
+            "beside matmul only products can be cast, to bf16 or fp16",
+            op.loc,
+            remedy="do the cast in a second pl.at",
+        )
     rewriter.bind(op.result, source)
 
 

@@ -16,7 +16,8 @@ F32, F16, F64 = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.float64)
 
 @dataclass(frozen=True)
 class Case:
-    """`reads` are inputs (arrays and scalars), `writes` what out and inout tensors hold before, `expected` after; `bound` is relative L2."""
+    """`reads`: inputs, arrays and scalars; `writes`: what out and inout tensors hold before, `expected` after; `bound`:
+    relative L2."""
 
     kernel: str
     shape: tuple[int, ...]
@@ -210,7 +211,10 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "softmax": (_softmax, [(1,), (8,), (19,)]),
     "row_sum_tails": (_row_sum, [(3, 5), (8, 128), (9, 300), (20, 64)]),
     "col_sum_pipelined": (_col_sum, [(1,), (15,), (16,), (40,)]),
-    "matmul_nk": (_product("mk", "nk", BF16, F32, 1e-5), [(1, 1, 1), (5, 17, 100), (32, 48, 64), (40, 100, 129), (70, 10, 256)]),
+    "matmul_nk": (
+        _product("mk", "nk", BF16, F32, 1e-5),
+        [(1, 1, 1), (5, 17, 100), (32, 48, 64), (40, 100, 129), (70, 10, 256)],
+    ),
     "matmul_peeled": (_product("mk", "nk", BF16, F32, 1e-5, 640), [(1, 128), (16, 200), (130, 129)]),
     "matmul_kn": (_product("mk", "kn", BF16, BF16, 4e-3, 128), [(1, 5), (33, 256), (40, 300)]),
     "matmul_tn": (_product("km", "kn", F16, F32, 1e-5, 128), [(1, 5), (33, 256), (40, 300)]),
@@ -236,7 +240,7 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "chain": (_chain, ROWS),
     "many_loads": (_many_loads, ROWS),
     "gather_rows": (_gather, [(1, 3), (60, 20)]),
-}  # fmt: skip
+}
 
 
 def cases(kernel: str) -> Iterator[Case]:

@@ -26,7 +26,7 @@ def test_live_buffers_are_apart_and_inside(name: str) -> None:
         placed = [(b, b.op.attrs["offset"]) for b in buffers.values()]
         for i, (a, at) in enumerate(placed):
             assert at % DEFAULT_CHIP.alignment[a.space] == 0
-            assert 0 <= at and at + a.size <= DEFAULT_CHIP.capacity[a.space]
+            assert at >= 0 and at + a.size <= DEFAULT_CHIP.capacity[a.space]
             for b, other in placed[i + 1 :]:
                 if a.space == b.space and a.alive_with(b):
                     assert at + a.size <= other or other + b.size <= at, f"{a.name} and {b.name} in {function.name}"

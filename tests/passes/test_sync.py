@@ -10,7 +10,8 @@ from pyto import compiler
 from pyto.ir.nodes import Block, Function, Op, walk
 from pyto.models.qwen3_14b.stages import STAGES
 from pyto.passes.insert_sync import _mark_small, _Planner
-from pyto.passes.ordering import Trace, conflicts
+from pyto.passes.ordering import conflicts
+from pyto.passes.trace import Trace
 
 KERNELS = compiler.find_kernels(Path(__file__).parents[1] / "codegen" / "kernels.py")
 ALL = {**KERNELS, **{name: stage.kernel for name, stage in STAGES.items()}}
