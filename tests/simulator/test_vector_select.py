@@ -143,6 +143,12 @@ def test_select_mask_forms(t: str) -> None:
             np.testing.assert_array_equal(after[:BITS], expected[:BITS], err_msg=name)
 
 
+def test_select_overwrites_the_scratch_of_the_chips_library() -> None:
+    image = picture(8, F32)
+    _, results = h.runner().run("Select.scratch", image, DST, BITS, A, B)
+    assert [int(r) for r in results[:5]] == [0xABCDEF01, BITS, 0xABCDEF01, h.bits_of(2.0, F32), 0xABCDEF01]
+
+
 # the mask registers
 
 

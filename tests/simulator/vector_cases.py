@@ -314,6 +314,18 @@ add(
     f" s[i] = at<half>(p[1] + i * p[3]); }} TransDataTo5HD<half>(d, s, {_params});",
 )
 
+# The chip's library overwrites UB from TMP_UB_OFFSET in two modes of Select.
+add(
+    "Select.scratch",
+    "LocalTensor<uint32_t> s(TPosition::VECCALC, TMP_UB_OFFSET, 64);"
+    " Duplicate(s, 0xabcdef01u, 64);"
+    " Select(at<float>(p[0]), at<uint8_t>(p[1]), at<float>(p[2]), at<float>(p[3]), SELMODE(0), 64);"
+    " r[0] = s.GetValue(31); Duplicate(s, 0xabcdef01u, 64);"
+    " Select(at<float>(p[0]), at<uint8_t>(p[1]), at<float>(p[2]), at<float>(p[3]), SELMODE(2), 64);"
+    " r[1] = s.GetValue(31); r[2] = s.GetValue(32); Duplicate(s, 0xabcdef01u, 64);"
+    " Select(at<float>(p[0]), at<uint8_t>(p[1]), at<float>(p[2]), 2.0f, SELMODE(1), 64);"
+    " r[3] = s.GetValue(31); r[4] = s.GetValue(32);",
+)
 # The state of the mask.
 add(
     "mask.level0_stays",

@@ -123,6 +123,18 @@ void verify(Loc loc, const char* name, const Span* spans, const uint32_t* sizes,
         width = sizes[i] > width ? sizes[i] : width;
     }
     const uint32_t per_repeat = kRepeat / width;
+    if (lanes.counter) {
+        bool dense = true;
+        for (int i = 0; i < operands; ++i) {
+            dense = dense && spans[i].blk == 1 && spans[i].rep == per_repeat * sizes[i] / kBlock;
+        }
+        if (dense) {
+            for (int i = 0; i < operands; ++i) {
+                verifyRange(loc, name, spans[i].data, lanes.low * sizes[i], kBlock);
+            }
+            return;
+        }
+    }
     Segment parts[2];
     const int count = segments(lanes, per_repeat, parts);
     if (count == 0) {

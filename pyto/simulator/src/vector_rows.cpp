@@ -110,9 +110,7 @@ void walk(const Span* spans, const uint32_t* size, int operands, const Lanes& la
     for (int i = 0; i < operands; ++i) {
         w.width = size[i] > w.width ? size[i] : w.width;
     }
-    Segment parts[2];
     const uint32_t per_repeat = kRepeat / w.width;
-    const int count = segments(lanes, per_repeat, parts);
     // A dense whole call is one row, whatever its length.
     if (lanes.counter && lanes.low != 0) {
         bool dense = true;
@@ -131,6 +129,8 @@ void walk(const Span* spans, const uint32_t* size, int operands, const Lanes& la
             return;
         }
     }
+    Segment parts[2];
+    const int count = segments(lanes, per_repeat, parts);
     for (int s = 0; s < count; ++s) {
         const Segment& p = parts[s];
         for (uint32_t lane = next_set(p.low, p.high, 0); lane < per_repeat;) {

@@ -222,7 +222,8 @@ PYTO_VEC_FUSED_CAST(SubReluCast, SubRelu, (PYTO_VEC_RELU_CAST_PAIRS), "(int8_t, 
 PYTO_VEC_FUSED_CAST(MulCast, Mul, (SupportType<T, int8_t, uint8_t>() && IsSameType<U, half>::value),
                     "(int8_t, half), (uint8_t, half)")
 
-// dst = max(half((src0 + src1) * scale), 0), the scale from SetDeqScale(half).
+// dst = max(half((src0 + src1) * scale), 0), the scale from SetDeqScale(half). The chip's library also overwrites both
+// sources and its scratch in UB, which is not imitated.
 template <class T, class U>
 inline void addDeqReluRepeats(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1,
                               const BinaryRepeatParams& p, const vec::Lanes& lanes, Loc loc) {

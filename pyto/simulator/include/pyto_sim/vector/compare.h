@@ -139,7 +139,8 @@ PYTO_VEC_COMPARE_SCALAR(CompareScalar)
 // ---- Select: bit 1 takes src0, bit 0 takes src1 ----
 
 enum class SelectFrom : uint8_t {
-    Tensor,          // bits are packed over the repeats
+    Tensor,          // bits are packed over the repeats; the chip's library uses its scratch at TMP_UB_OFFSET
+    Address,         // the same without the scratch
     Register,        // bits are those of the compare register, for all repeats
     TensorRegister,  // the same, after loading the register from `bits`
     ScalarRegister,  // bits from the tensor, the scalar from the compare register
@@ -160,15 +161,22 @@ inline void selectRepeats(const LocalTensor<T>& dst, vec::Span a, vec::Span b, u
                                                                    : repeats * 32 / sizeof(T);
     if (bits != nullptr) vec::verifyRange(loc, "Select", bits, bitBytes, source == SelectFrom::TensorRegister ? 16 : 32);
     pyto_sim::Core* core = &pyto_sim::core();
+    uint8_t* ub = core->mem[int(pyto_sim::MemId::Ub)];
+    const uint32_t scratch = source != SelectFrom::Tensor ? 0 : b.data == nullptr ? 32 * kSize<T> : 128;
     pyto_sim::issue("Select", PIPE_V, loc,
                     [&](pyto_sim::Record& r) {
                         vec::describe(r, false, a, kSize<T>, kSize<T>, lanes);
                         if (b.data != nullptr) vec::describe(r, false, b, kSize<T>, kSize<T>, lanes);
                         if (bits != nullptr) r.read(bits, bitBytes);
+                        if (scratch != 0) r.write(ub + TMP_UB_OFFSET, scratch);
                         vec::describe(r, true, d, kSize<T>, kSize<T>, lanes);
                         r.work = vec::activeLanes(kSize<T>, lanes);
                     },
                     [=] {
+                        // 32 copies of the scalar, or of the address of the bits in UB.
+                        const uint64_t copied = b.data == nullptr ? scalar : uint64_t(bits - ub);
+                        const uint32_t unit = b.data == nullptr ? kSize<T> : 4;
+                        for (uint32_t i = 0; i < scratch; i += unit) std::memcpy(ub + TMP_UB_OFFSET + i, &copied, unit);
                         uint64_t* held = core->vector.cmpMask;
                         if (source == SelectFrom::TensorRegister) std::memcpy(held, bits, 16);
                         const bool reuse = source == SelectFrom::Register || source == SelectFrom::TensorRegister;
@@ -262,7 +270,7 @@ inline void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const 
             bits = reinterpret_cast<const uint8_t*>(uintptr_t(whole < base ? whole + (uint64_t(1) << 32) : whole));
         }
         selectRepeats(dst, {src0.ptr(), p.src0BlkStride, p.src0RepStride}, {src1.ptr(), p.src1BlkStride, p.src1RepStride}, 0,
-                      bits, bits == nullptr ? SelectFrom::Register : SelectFrom::Tensor, p.dstBlkStride, p.dstRepStride,
+                      bits, bits == nullptr ? SelectFrom::Register : SelectFrom::Address, p.dstBlkStride, p.dstRepStride,
                       vec::laneState(repeatTime), loc);
     }
 }
