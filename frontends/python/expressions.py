@@ -36,6 +36,8 @@ _SYMBOLS = {
     ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 
+MAX_EXPONENT = 1024
+
 # Python that is outside the language: what it is called, and what to write instead.
 REFUSED_EXPRESSIONS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lambda: ("a lambda", "write a function decorated with @pl.jit.inline"),
@@ -155,6 +157,8 @@ def binary(
         raise frame.error("operand-kind", f"{symbol} is not defined for {describe(a)} and {describe(b)}", node)
     if kind not in _STATIC:
         raise frame.error("operand-kind", f"{symbol} is not defined for {describe(a)} and {describe(b)}", node)
+    if kind in (ast.Pow, ast.LShift) and abs(b) > MAX_EXPONENT:
+        raise frame.error("python-error", f"{a!r} {symbol} {b!r} is too large", node)
     try:
         return plain(_STATIC[kind](a, b))
     except ZeroDivisionError:
@@ -184,6 +188,8 @@ def scalar_apply(frame: Frame, name: str, x: Expr, y: Expr, node: ast.AST, symbo
         raise frame.error(
             "operand-kind", f"{symbol or name} of floats is not part of the language", node, "use / or integers"
         )
+    if name in ("floordiv", "mod", "div") and isinstance(y, Const) and y.value == 0:
+        raise frame.error("division-by-zero", f"{symbol or name} divides by zero", node)
     if floats or name == "div":
         x, y = (_to_float(e) for e in (x, y))
     try:

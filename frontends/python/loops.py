@@ -56,7 +56,7 @@ def for_loop(frame: Frame, node: ast.For) -> None:
             "host-loop",
             f"pl.{kind} outside a region is not supported yet",
             header.call,
-            "use pl.parallel if the iterations are independent, or put the loop into the region",
+            "use pl.parallel if the iterations are independent, pl.unroll, or put the loop into the region",
         )
     target, init_names = _targets(frame, node, header)
     _loop(frame, node, header, target, init_names, node.body)

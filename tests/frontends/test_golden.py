@@ -65,7 +65,7 @@ def everything(
 
 @pytest.mark.parametrize("kernel", [*STAGES, everything], ids=lambda k: k.name)
 def test_tensor_stage(kernel: JitFunction, golden: Callable[[str, str], None]) -> None:
-    golden(f"tensor/{kernel.name}.pto", print_program(parse(kernel), locations=True))
+    golden(f"tensor/{kernel.name}.pto", print_program(parse(kernel), locations=kernel is everything))
 
 
 def test_parsing_is_deterministic() -> None:

@@ -213,6 +213,18 @@ def divides_by_zero(n: pl.Scalar[pl.FP32]):
 
 
 @pl.jit
+def divides_a_scalar_by_zero(n: pl.Scalar[pl.INT32]):
+    a = n % (SIZES[0] - 4)
+#       ^^^^^^^^^^^^^^^^^^ division-by-zero: % divides by zero
+
+
+@pl.jit
+def huge_power(n: pl.Scalar[pl.INT32]):
+    a = 10 ** 10 ** 10
+#       ^^^^^^^^^^^^^^ python-error: 10 ** 10000000000 is too large
+
+
+@pl.jit
 def bytes_literal(n: pl.Scalar[pl.FP32]):
     a = b"x"
 #       ^^^^ unsupported-python: a bytes literal is not part of the language
