@@ -144,7 +144,7 @@ def row_min(input: Any, tmp_tile: Any = None) -> Tile:
 def col_min(input: Any) -> Tile:
     """min over the valid rows: [R, C] -> [1, C]."""
 def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
-    """Another element type; to floats round to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
+    """Another element type: to floats rounding to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
 def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
     """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
 def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
@@ -494,7 +494,7 @@ class _Functions:
         """min over the valid rows: [R, C] -> [1, C]."""
     @staticmethod
     def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
-        """Another element type; to floats round to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
+        """Another element type: to floats rounding to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
     @staticmethod
     def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
         """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""

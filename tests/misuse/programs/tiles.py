@@ -123,7 +123,7 @@ def slice_beyond(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl
     with pl.at(level=CORE):
         t = x[:, :]
         y[:, 0:32] = t[:, 40:72]
-#                    ^^^^^^^^^^^ out-of-bounds: slice [40, 72) exceeds the tile's columns (64)
+#                    ^^^^^^^^^^^ out-of-bounds: slice [40, 72) exceeds the 64 columns
 
 
 @pl.jit
