@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyto.errors import CompileError
-from pyto.frontends.python.liveness import Liveness
 from pyto.frontends.python.proofs import constant, not_negative, tidy
 from pyto.frontends.python.source import FunctionNode, Source
 from pyto.frontends.python.values import (
@@ -74,7 +73,9 @@ class Session:
 
     def tidy_type(self, type: Type) -> Type:
         if isinstance(type, TileType):
-            rows, cols = (not_negative(v, self.ranges) for v in type.valid)
+            rows, cols = (
+                v if isinstance(v, Const) and v.value >= 0 else not_negative(v, self.ranges) for v in type.valid
+            )
             return replace(type, valid=(rows, cols))
         return type
 
@@ -118,16 +119,9 @@ class Frame:
         self.has_returned = False
         self.lost_writes: list[tuple[str, ast.AST]] = []  # elements of tile parameters that were assigned
         self.nested = 0  # depth of run-time control flow and regions around the current statement
-        self._liveness: Liveness | None = None
         fn = function.fn
         self._globals = fn.__globals__
         self._closure = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
-
-    @property
-    def liveness(self) -> Liveness:
-        if self._liveness is None:
-            self._liveness = Liveness(self.node)
-        return self._liveness
 
     # -------------------------------------------------------------------------------------- errors
 

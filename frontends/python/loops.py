@@ -181,7 +181,7 @@ def _loop(
     yielded = _yield_statement(body) if init_names else None
     if yielded is not None:
         body = body[:-1]
-    live = frame.liveness.carried.get(node, frozenset()) - set(_target_names(yielded))
+    live = frame.source.liveness(frame.node).carried.get(node, frozenset()) - set(_target_names(yielded))
     carried = candidates(frame, [*init_names, *(n for n in before if n in live and n not in init_names)])
     names_before = frozenset(session.builder.names.used)
     errors_before = len(session.errors)

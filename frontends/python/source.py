@@ -6,10 +6,11 @@ import ast
 import inspect
 import linecache
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyto.errors import CompileError
+from pyto.frontends.python.liveness import Liveness
 from pyto.ir.nodes import Loc
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -22,6 +23,13 @@ class Source:
     file: str
     lines: tuple[str, ...]
     functions: dict[tuple[str, int], FunctionNode]
+    _liveness: dict[FunctionNode, Liveness] = field(default_factory=dict)
+
+    def liveness(self, node: FunctionNode) -> Liveness:
+        found = self._liveness.get(node)
+        if found is None:
+            found = self._liveness[node] = Liveness(node)
+        return found
 
     def _column(self, line: int, byte: int) -> int:
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
