@@ -154,6 +154,29 @@ def test_cast(t: str, u: str, mode: int) -> None:
             np.testing.assert_array_equal(after, want_image)
 
 
+@pytest.mark.parametrize("mode", [NONE, RINT, FLOOR, CEIL, ROUND, TRUNC])
+def test_int4(mode: int) -> None:
+    rng = np.random.default_rng(mode)
+    image = h.noise(2)
+    h.put(image, A, (rng.integers(-40, 40, 1024) / 4).astype(F16))
+    for count in (2, 126, 1000):
+        want = np.clip(whole(h.get(image, A, count, F16).astype(np.float64), mode), -8, 7).astype(np.int64) & 15
+        after, _ = h.runner().run("Cast.int4b_t.half.count", image, DST, A, mode, count)
+        expected = image.copy()
+        h.put(expected, DST, (want[::2] | want[1::2] << 4).astype(np.uint8))
+        np.testing.assert_array_equal(after, expected)
+        after, _ = h.runner().run("Cast.half.int4b_t.count", expected, B, DST, NONE, count)
+        back = np.where(want >= 8, want - 16, want).astype(F16)
+        np.testing.assert_array_equal(h.get(after, B, count, F16), back)
+    after, _ = h.runner().run("Cast.int4b_t.half.mask", image, DST, A, mode, 40, 4, 1, 1, 3, 8)
+    want = np.clip(whole(h.get(image, A, 512, F16).astype(np.float64), mode), -8, 7).astype(np.int64) & 15
+    expected = image.copy()
+    for r in range(4):
+        row = want[r * 128 : r * 128 + 40]
+        h.put(expected, DST + r * 96, (row[::2] | row[1::2] << 4).astype(np.uint8))
+    np.testing.assert_array_equal(after, expected)
+
+
 def test_bf16_rounding_of_every_bf16_neighbourhood() -> None:
     """RNE by ml_dtypes on all 65536 upper halves with a few lower halves, denormals included."""
     lower = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)

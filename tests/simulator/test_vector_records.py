@@ -137,7 +137,7 @@ def syntax(body: str, core: str, work: Path) -> subprocess.CompletedProcess[str]
     (work / "refused.cpp").write_text(text + body)
     compiler = find_cxx()
     everything = "-fmax-errors=0" if compiler.family == "gcc" else "-ferror-limit=0"
-    command = [*compiler.command, "-std=c++17", "-fsyntax-only", everything, f"-DPYTO_SIM_{core}"]
+    command = [*compiler.command, "-std=c++17", "-fsyntax-only", everything, *f"-DPYTO_SIM_{core}".split()]
     command += [f"-I{SIMULATOR / 'include'}", "refused.cpp"]
     return subprocess.run(command, cwd=work, capture_output=True, text=True)
 
@@ -160,8 +160,14 @@ def test_the_same_calls_with_supported_types_compile_on_both_cores(tmp_path: Pat
         Cast<float, half>(t<float>(), t<half>(), RoundMode::CAST_NONE, 64, 1, {1, 1, 8, 4});
         WholeReduceSum<float>(t<float>(), t<float>(), 64, 1, 1, 1, 8);
         Duplicate<bfloat16_t>(t<bfloat16_t>(), 0.0f, 16);
+        uint64_t n;
+        GatherMask(t<half>(), t<half>(), uint8_t(1), false, 0, {1, 1, 8, 0}, n);
+        Select(t<half>(), t<uint8_t>(), t<half>(), t<half>(), SELMODE::VSEL_TENSOR_TENSOR_MODE, 128);
+        MrgSort(t<float>(), MrgSortSrcList<float>(), MrgSort4Info());
+        ReduceMax(t<float>(), t<float>(), t<float>(), 64, true);
+        Transpose(t<half>(), t<half>());
     }
     """
-    for core in ("AIV", "AIC"):
+    for core in ("AIV", "AIC", "AIV -DPYTO_SIM_RECORD"):
         result = syntax(body, core, tmp_path)
         assert result.returncode == 0, result.stderr

@@ -125,6 +125,13 @@ for _t, _u in CASTS:
     add(f"Cast.{_t}.{_u}.mask", f"Cast({_tensors}, uint64_t(p[3]), uint8_t(p[4]), {P2 % (5, 6, 7, 8)});")
     _bits = "const uint64_t m[2] = {uint64_t(p[3]), uint64_t(p[4])};"
     add(f"Cast.{_t}.{_u}.bits", f"{_bits} Cast({_tensors}, m, uint8_t(p[5]), {P2 % (6, 7, 8, 9)});")
+for _t, _u in (("int4b_t", "half"), ("half", "int4b_t")):
+    _tensors = ", ".join(
+        f"at<int8_t>(p[{i}]).ReinterpretCast<int4b_t>()" if t == "int4b_t" else f"at<half>(p[{i}])"
+        for i, t in enumerate((_t, _u))
+    )
+    add(f"Cast.{_t}.{_u}.count", f"Cast({_tensors}, RoundMode(p[2]), uint32_t(p[3]));")
+    add(f"Cast.{_t}.{_u}.mask", f"Cast({_tensors}, RoundMode(p[2]), uint64_t(p[3]), 4, {P2 % (5, 6, 7, 8)});")
 add(
     "Cast.half.int32_t.count",
     "SetDeqScale(as<half>(p[2])); Cast(at<half>(p[0]), at<int32_t>(p[1]), RoundMode::CAST_NONE, uint32_t(p[3]));",

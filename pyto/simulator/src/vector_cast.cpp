@@ -456,6 +456,44 @@ void cast(Elem to, Elem from, Round mode, Span dst, Span a, const Lanes& lanes)
     walk(spans, sizes, 2, lanes, 0, cast_rows, &plan);
 }
 
+void cast_int4(bool to_int4, Round mode, Span dst, Span a, const Lanes& lanes)
+{
+    constexpr uint32_t per_repeat = 128;
+    const SpanFn narrow = storer(Elem::I8);
+    Segment parts[2];
+    const int count = segments(lanes, per_repeat, parts);
+    for (int s = 0; s < count; ++s) {
+        const Segment& p = parts[s];
+        for (uint32_t rep = p.first; rep < p.first + p.repeats; ++rep) {
+            for (uint32_t lane = 0; lane < per_repeat; ++lane) {
+                if (!active(p, lane)) {
+                    continue;
+                }
+                const Span& halves = to_int4 ? a : dst;
+                const Span& fours = to_int4 ? dst : a;
+                uint8_t* half = static_cast<uint8_t*>(const_cast<void*>(halves.data)) +
+                                (size_t{rep} * halves.rep + size_t{lane / 16} * halves.blk) * kBlock + (lane % 16) * 2;
+                uint8_t* four = static_cast<uint8_t*>(const_cast<void*>(fours.data)) +
+                                (size_t{rep} * fours.rep + size_t{lane / 64} * fours.blk) * kBlock + (lane % 64) / 2;
+                const uint32_t shift = (lane & 1u) * 4;
+                uint16_t bits;
+                if (to_int4) {
+                    std::memcpy(&bits, half, 2);
+                    const float value = half_to_float(bits);
+                    int8_t whole_number;
+                    narrow(&whole_number, &value, 1, mode);
+                    const int32_t kept = whole_number < -8 ? -8 : (whole_number > 7 ? 7 : whole_number);
+                    *four = static_cast<uint8_t>((*four & ~(0xfu << shift)) | ((static_cast<uint32_t>(kept) & 0xfu) << shift));
+                } else {
+                    const int32_t raw = (*four >> shift) & 0xf;
+                    bits = float_to_half(static_cast<float>(raw >= 8 ? raw - 16 : raw));
+                    std::memcpy(half, &bits, 2);
+                }
+            }
+        }
+    }
+}
+
 void cast_dequant(uint16_t half_scale, Span dst, Span a, const Lanes& lanes)
 {
     const Span spans[2] = {dst, a};

@@ -15,7 +15,9 @@ constexpr uint32_t kRoundOdd = 1u << uint32_t(RoundMode::CAST_ODD);
 // Rounding modes of a pair of types; 0 when the chip has no such conversion.
 template <class T, class U>
 constexpr uint32_t castModes() {
-    if constexpr (IsSameType<U, float>::value) {
+    if constexpr (IsSameType<U, int4b_t>::value || IsSameType<T, int4b_t>::value) {
+        return IsSameType<T, half>::value ? kRoundNone : IsSameType<U, half>::value ? kRoundNone | kRoundFive : 0;
+    } else if constexpr (IsSameType<U, float>::value) {
         return IsSameType<T, half>::value ? kRoundNone | kRoundFive | kRoundOdd
                : SupportType<T, float, bfloat16_t, int16_t, int32_t, int64_t>() ? kRoundFive : 0;
     } else if constexpr (IsSameType<U, half>::value) {
@@ -40,6 +42,33 @@ constexpr uint32_t castModes() {
 }
 
 template <class T, class U>
+inline void castSpans(vec::Span d, vec::Span a, RoundMode mode, const vec::Lanes& lanes, Loc loc) {
+    constexpr bool toInt4 = IsSameType<T, int4b_t>::value;
+    if constexpr (toInt4 || IsSameType<U, int4b_t>::value) {
+        // The int4 side, 64 lanes a block, is checked and recorded as a whole.
+        const uint64_t repeats = lanes.counter ? (lanes.low + 127) / 128 : lanes.repeats;
+        if (repeats == 0 || (lanes.low | lanes.high) == 0) return;
+        const vec::Span half = toInt4 ? a : d;
+        const vec::Span four = toInt4 ? d : a;
+        const uint32_t size = 2;
+        vec::verify(loc, "Cast", &half, &size, 1, lanes);
+        const uint64_t bytes = lanes.counter ? (lanes.low + 1) / 2 : (repeats - 1) * four.rep * 32 + four.blk * 32 + 32;
+        vec::verifyRange(loc, "Cast", four.data, bytes, 32);
+        pyto_sim::issue("Cast", PIPE_V, loc,
+                        [&](pyto_sim::Record& r) {
+                            vec::describe(r, !toInt4, half, 2, 2, lanes);
+                            toInt4 ? r.write(four.data, bytes) : r.read(four.data, bytes);
+                            r.work = vec::activeLanes(2, lanes);
+                        },
+                        [=] { vec::cast_int4(toInt4, vec::Round(mode), d, a, lanes); });
+    } else {
+        vec::issueUnary("Cast", loc, d, kSize<T>, a, kSize<U>, lanes, false, [=] {
+            vec::cast(vec::ElemOf<T>::value, vec::ElemOf<U>::value, vec::Round(mode), d, a, lanes);
+        });
+    }
+}
+
+template <class T, class U>
 inline void castRepeats(const LocalTensor<T>& dst, const LocalTensor<U>& src, RoundMode mode, const UnaryRepeatParams& p,
                         const vec::Lanes& lanes, Loc loc) {
     static_assert(castModes<T, U>() != 0,
@@ -55,9 +84,7 @@ inline void castRepeats(const LocalTensor<T>& dst, const LocalTensor<U>& src, Ro
             pyto_sim::fail(loc, "Cast: rounding mode %u is not available for this pair of types (0 NONE, 1 RINT, 2 FLOOR, "
                                 "3 CEIL, 4 ROUND, 5 TRUNC, 6 ODD; available, one bit each: 0x%x)",
                            uint32_t(mode), castModes<T, U>());
-        vec::issueUnary("Cast", loc, d, kSize<T>, a, kSize<U>, lanes, false, [=] {
-            vec::cast(vec::ElemOf<T>::value, vec::ElemOf<U>::value, vec::Round(mode), d, a, lanes);
-        });
+        castSpans<T, U>(d, a, mode, lanes, loc);
     }
 }
 
@@ -66,9 +93,13 @@ constexpr uint32_t castWidth() {
     return kSize<T> > kSize<U> ? kSize<T> : kSize<U>;
 }
 // Repeat strides of contiguous operands.
+template <class T>
+constexpr uint8_t castStride(uint32_t width) {
+    return IsSameType<T, int4b_t>::value ? 2 : uint8_t(8 * kSize<T> / width);
+}
 template <class T, class U>
 inline UnaryRepeatParams castParams() {
-    return UnaryRepeatParams(1, 1, uint8_t(8 * kSize<T> / castWidth<T, U>()), uint8_t(8 * kSize<U> / castWidth<T, U>()));
+    return UnaryRepeatParams(1, 1, castStride<T>(castWidth<T, U>()), castStride<U>(castWidth<T, U>()));
 }
 
 template <typename T, typename U, bool isSetMask = true>

@@ -53,6 +53,8 @@ void scalar(ScalarOp op, Elem t, Span dst, Span a, uint64_t value, const Lanes& 
 void fill(uint32_t size, Span dst, uint64_t value, const Lanes& lanes);
 void copy(uint32_t size, Span dst, Span a, const Lanes& lanes);
 void cast(Elem to, Elem from, Round mode, Span dst, Span a, const Lanes& lanes);
+// half <-> int4 pairs: 64 lanes a block on the int4 side. Masks come in pairs of equal bits.
+void cast_int4(bool to_int4, Round mode, Span dst, Span a, const Lanes& lanes);
 void cast_dequant(uint16_t half_scale, Span dst, Span a, const Lanes& lanes);
 // int16 -> 8 bit with 16 scales of a block (`per_lane`) or one; a block of 16 results fills half a destination block.
 void dequant_b8(bool is_signed, const uint64_t* scales, bool per_lane, bool high_half, Span dst, Span a,

@@ -12,6 +12,15 @@ constexpr int32_t VDEQ_TENSOR_SIZE = 16;
 
 enum class ReduceType : uint8_t { SUM = 0, MAX, MIN };
 
+template <bool condition, class T1, class T2>
+using Conditional = std::conditional<condition, T1, T2>;
+
+// Two values a byte, the first in the low half. A tensor of it is made by ReinterpretCast from int8_t and passed whole to
+// Cast: element offsets and sizes of the tensor count bytes.
+struct int4b_t {
+    uint8_t pair;
+};
+
 struct UnaryRepeatParams {
     UnaryRepeatParams() {}
     UnaryRepeatParams(const uint16_t dstBlkStrideIn, const uint16_t srcBlkStrideIn, const uint8_t dstRepStrideIn,
