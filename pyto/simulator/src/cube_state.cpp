@@ -77,6 +77,7 @@ void resetCubeState(CubeState& s, uint64_t launch) {
     s.launch = launch;
     s.viewCount = 0;
     s.lastView = 0;
+    std::memset(s.writtenL1, 0, sizeof s.writtenL1);
     for (LazyL0* l : {&s.a, &s.b}) {
         std::memset(l->form, 0, sizeof l->form);
         l->forms[0] = {FractalForm::Real, 16, kBlockBytes, 0};
@@ -131,11 +132,32 @@ void copyFractalRows(uint8_t* dst, const Nd2Nz& s, const uint8_t* src) {
     }
 }
 
+void markWritten(CubeState& s, uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin / kBlockBytes; i * kBlockBytes < end;) {
+        const uint32_t last = (end + kBlockBytes - 1) / kBlockBytes;
+        if (i % 64 == 0 && last - i >= 64) {
+            s.writtenL1[i / 64] = ~uint64_t(0);
+            i += 64;
+        } else {
+            s.writtenL1[i / 64] |= uint64_t(1) << (i % 64);
+            ++i;
+        }
+    }
+}
+
+bool anyWritten(const CubeState& s, uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin / kBlockBytes; i * kBlockBytes < end; ++i)
+        if ((s.writtenL1[i / 64] >> (i % 64)) & 1) return true;
+    return false;
+}
+
 namespace {
 
 void materialise(Core& core, const L1View& v) {
     const Nd2Nz shape = {v.rows, v.rowBytes, v.pitch, v.blockStride, kBlockBytes};
     copyFractalRows(core.mem[int(MemId::L1)] + v.begin, shape, v.src);
+    for (uint32_t at = 0; at * kBlockBytes < v.rowBytes; ++at)
+        markWritten(*core.cubeState, v.begin + at * v.blockStride, v.begin + at * v.blockStride + v.rows * kBlockBytes);
 }
 
 void removeView(CubeState& s, int i) {
@@ -186,6 +208,7 @@ void overwriteL1(Core& core, uint32_t begin, uint32_t end, bool dense) {
         if (!(dense && begin <= old.begin && old.end <= end)) materialise(core, old);
         removeView(s, i--);
     }
+    markWritten(s, begin, end);
 }
 
 const L1View* searchView(CubeState& s, uint32_t at) {

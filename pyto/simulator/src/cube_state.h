@@ -96,6 +96,7 @@ struct CubeState {
     L1View views[kMaxViews];
     int viewCount;
     int lastView;
+    uint64_t writtenL1[512 * 1024 / kBlockBytes / 64];  // a bit for each 32 B of L1 that holds bytes of this block
     LazyL0 a, b;
     bool transposedC[kTilesL0C];   // a 16x16 tile of L0C kept column by column
     uint16_t padRegister;
@@ -125,6 +126,8 @@ bool isConstantGm(const Core& core, const void* p, int64_t bytes);
 void leaveView(Core& core, L1View view);
 void settleL1(Core& core, uint32_t begin, uint32_t end);        // before its bytes are read
 void overwriteL1(Core& core, uint32_t begin, uint32_t end, bool dense);  // before bytes are written
+void markWritten(CubeState& state, uint32_t begin, uint32_t end);
+bool anyWritten(const CubeState& state, uint32_t begin, uint32_t end);
 const L1View* searchView(CubeState& state, uint32_t at);
 inline const L1View* findView(CubeState& s, uint32_t at) {
     const L1View& v = s.views[s.lastView];

@@ -36,10 +36,13 @@ struct Place {
     uint32_t row;
 };
 
-// Describes one fractal of a view; false when the form table is full.
-bool describe(LazyL0& lazy, uint32_t index, const L1View& v, Place at, bool transpose) {
+// Describes one fractal of a view. False when the form table is full, or when rows of the fractal that are not of the
+// view hold bytes; else they are undefined, and zero here.
+bool describe(const CubeState& state, LazyL0& lazy, uint32_t index, const L1View& v, Place at, bool transpose) {
     const uint32_t rows = at.row >= v.rows ? 0 : (v.rows - at.row < 16 ? v.rows - at.row : 16);
     const uint32_t done = at.block * kBlockBytes;
+    const uint32_t begin = v.begin + at.block * v.blockStride + at.row * kBlockBytes;
+    if (rows < 16 && anyWritten(state, begin + rows * kBlockBytes, begin + kFractalBytes)) return false;
     const uint32_t bytes = done >= v.rowBytes ? 0 : (v.rowBytes - done < kBlockBytes ? v.rowBytes - done : kBlockBytes);
     // Transposed, the rows of the view become columns of the fractal.
     const int form = transpose ? lazy.formOf(FractalForm::Columns, bytes / 2, rows * 2, v.pitch) : lazy.formOf(FractalForm::Rows, rows, bytes, v.pitch);
@@ -130,7 +133,7 @@ __attribute__((noinline)) void loadAny(Core& core, MemId dstMem, uint32_t index,
             place = {rel / v->blockStride, rel % v->blockStride / kBlockBytes};
         }
         const bool described = v != nullptr && rel % kBlockBytes == 0 && place.row + 16 <= blockRows && place.block * kBlockBytes < v->rowBytes &&
-                               describe(lazy, index, *v, place, move.transpose);
+                               describe(state, lazy, index, *v, place, move.transpose);
         if (!described) {
             copyFractal(core, l0, lazy, index, at, move.transpose);
             ++i;
@@ -146,7 +149,7 @@ __attribute__((noinline)) void loadAny(Core& core, MemId dstMem, uint32_t index,
                 ++place.block;
             }
             place.row = uint32_t(row);
-            if (place.row + 16 > blockRows || place.block * kBlockBytes >= v->rowBytes || !describe(lazy, index, *v, place, move.transpose)) break;
+            if (place.row + 16 > blockRows || place.block * kBlockBytes >= v->rowBytes || !describe(state, lazy, index, *v, place, move.transpose)) break;
         }
     }
 }

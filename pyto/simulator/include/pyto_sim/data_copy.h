@@ -80,6 +80,23 @@ inline Rows rowsOf(const P& p, Loc loc) {
     return {uint64_t(p.blockLen) * 32, p.blockCount, int64_t(p.blockLen + p.dstStride) * 32, int64_t(p.blockLen + p.srcStride) * 32};
 }
 
+// Copies between memories of a core: the bias table counts its blocks in 64 B, the fixpipe buffer in 128 B and from head
+// to head.
+template <class P>
+inline Rows localRowsOf(const P& p, MemId dst, Loc loc) {
+    Rows r = rowsOf(p, loc);
+    if (dst == MemId::Bt) {
+        r.rowBytes = uint64_t(p.blockLen) * 64;
+        r.dstPitch = int64_t(p.blockLen + p.dstStride) * 64;
+        r.srcPitch = int64_t(p.blockLen) * 64 + int64_t(p.srcStride) * 32;
+    } else if (dst == MemId::Fb) {
+        r.rowBytes = uint64_t(p.blockLen) * 128;
+        r.dstPitch = int64_t(p.dstStride) * 128;
+        r.srcPitch = int64_t(p.srcStride) * 32;
+    }
+    return r;
+}
+
 template <class T>
 inline Rows oneRow(uint32_t count, Loc loc) {
     const uint64_t bytes = uint64_t(count) * sizeof(T);
@@ -106,15 +123,14 @@ template <typename T>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& repeatParams, Loc loc = Loc::here()) {
     pyto_sim::issueCopyOut("DataCopy", dst, src, pyto_sim::rowsOf(repeatParams, loc), loc);
 }
-// The bias table counts its side in 64 B blocks and widens half to float on the way in.
 template <typename T, typename U>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& repeatParams, Loc loc = Loc::here()) {
-    static_assert(std::is_same<T, U>::value || sizeof(T) == sizeof(U), "DataCopy between local tensors of different types: only the bias table converts");
-    pyto_sim::issueCopyLocal("DataCopy", dst, src, pyto_sim::rowsOf(repeatParams, loc), loc);
+    static_assert(std::is_same<T, U>::value || sizeof(T) == sizeof(U), "DataCopy between local tensors of types of different size");
+    pyto_sim::issueCopyLocal("DataCopy", dst, src, pyto_sim::localRowsOf(repeatParams, dst.mem(), loc), loc);
 }
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& repeatParams, Loc loc = Loc::here()) {
-    pyto_sim::issueCopyLocal("DataCopy", dst, src, pyto_sim::rowsOf(repeatParams, loc), loc);
+    pyto_sim::issueCopyLocal("DataCopy", dst, src, pyto_sim::localRowsOf(repeatParams, dst.mem(), loc), loc);
 }
 
 template <typename T>
