@@ -27,7 +27,8 @@ DEFAULT_OUT = "pyto_out"
     show_default=True,
     help="ir: the IR after the last pass; ascendc: the sources (both to stdout without -o). so: sources and library.",
 )
-def command(target: str, out: str | None, chip: str, toolchain: str, emit: str) -> int:
+@click.option("--dump", metavar="DIR", help="Write to DIR/NAME what each pass changed, with milliseconds.")
+def command(target: str, out: str | None, chip: str, toolchain: str, emit: str, dump: str | None) -> int:
     """Compile kernels to Ascend C and build them.
 
     PATH is a Python file, or a folder whose kernels are all compiled. Each kernel gets a folder DIR/NAME with NAME.cpp
@@ -40,6 +41,7 @@ def command(target: str, out: str | None, chip: str, toolchain: str, emit: str) 
       pyto compile kernel.py:rms_norm -o out --chip ascend910b3
       pyto compile models/qwen3_14b -o out
       pyto compile kernel.py:rms_norm --emit ascendc
+      pyto compile kernel.py:rms_norm --emit ir --dump passes
     """
     from pyto.build import chip_name, pick_toolchain
 
@@ -53,7 +55,7 @@ def command(target: str, out: str | None, chip: str, toolchain: str, emit: str) 
         for item in found:
             say(f"compile {item.name}")
             try:
-                rows.append(_one(item, out, chip, chosen, emit))
+                rows.append(_one(item, out, chip, chosen, emit, dump))
             except PytoError as error:
                 if len(found) == 1:
                     raise
@@ -68,12 +70,12 @@ def command(target: str, out: str | None, chip: str, toolchain: str, emit: str) 
     return 0
 
 
-def _one(item: Found, out: str | None, chip: str, toolchain: str, emit: str) -> list[str]:
+def _one(item: Found, out: str | None, chip: str, toolchain: str, emit: str, dump: str | None) -> list[str]:
     """Compile one kernel; its row of the table."""
     from pyto import compiler
     from pyto.build import write_sources
 
-    compiled = compiler.lower(item.kernel, chip)
+    compiled = compiler.lower(item.kernel, chip, compiler.Dump(dump) if dump else None)
     ms = sum(stage.ms for stage in compiled.stages)
     folder = Path(out or DEFAULT_OUT) / item.name
     if emit == "ir":

@@ -217,3 +217,11 @@ def test_doctor(pyto: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "/nonexistent/c++")
     missing = pyto("doctor")
     assert missing.code == 3 and "MISSING" in missing.out and "apt-get" in missing.out
+
+
+def test_dump_writes_what_each_pass_changed(pyto: Any, kernels: Path, tmp_path: Path) -> None:
+    assert pyto("compile", f"{kernels}:double", "--emit", "ir", "--dump", "passes").code == 0
+    (folder,) = (tmp_path / "passes").iterdir()
+    index = (folder / "index.txt").read_text()
+    assert "insert_sync" in index and " ms" in index
+    assert {path.suffix for path in folder.iterdir()} == {".txt", ".pto", ".diff"}
