@@ -45,30 +45,39 @@ struct RankKernel {
     }
 };
 
-}  // namespace
-
-void sort32(Elem t, void* dst, const void* score, const uint32_t* index, uint32_t repeats)
+// T: the bits of a score.
+template <class T>
+void sort32_typed(Elem t, void* dst, const T* score, const uint32_t* index, uint32_t repeats)
 {
     constexpr uint32_t kCount = 32;
-    const uint32_t size = elem_size(t);
     const auto ranks = pick<RankKernel, uint32_t*, const int32_t*>();
     for (uint32_t r = 0; r < repeats; ++r) {
-        const uint8_t* from = static_cast<const uint8_t*>(score) + size_t{r} * kCount * size;
+        const T* from = score + size_t{r} * kCount;
         const uint32_t* id = index + size_t{r} * kCount;
         int32_t key[kCount];
         uint32_t rank[kCount];
         for (uint32_t i = 0; i < kCount; ++i) {
             // Adding zero makes the two zeros equal; negative floats order backwards as integers.
-            const int32_t bits = bits_as<int32_t>(score_of(t, from + size_t{i} * size) + 0.0f);
+            const int32_t bits = bits_as<int32_t>(score_of(t, reinterpret_cast<const uint8_t*>(from + i)) + 0.0f);
             key[i] = bits ^ ((bits >> 31) & 0x7fffffff);
         }
         ranks(rank, key);
-        uint8_t sorted[kCount * 8] = {};
+        uint64_t sorted[kCount];
         for (uint32_t i = 0; i < kCount; ++i) {
-            std::memcpy(sorted + rank[i] * 8, from + size_t{i} * size, size);
-            std::memcpy(sorted + rank[i] * 8 + 4, id + i, 4);
+            sorted[rank[i]] = uint64_t{from[i]} | (uint64_t{id[i]} << 32);
         }
         std::memcpy(static_cast<uint8_t*>(dst) + size_t{r} * kCount * 8, sorted, sizeof sorted);
+    }
+}
+
+}  // namespace
+
+void sort32(Elem t, void* dst, const void* score, const uint32_t* index, uint32_t repeats)
+{
+    if (t == Elem::F16) {
+        sort32_typed(t, dst, static_cast<const uint16_t*>(score), index, repeats);
+    } else {
+        sort32_typed(t, dst, static_cast<const uint32_t*>(score), index, repeats);
     }
 }
 
