@@ -1,10 +1,8 @@
-"""The chips: the only place with their numbers (sources: public Ascend C documentation, see docs/chip.md)."""
+"""The chips: the only place with their numbers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-from pyto.ir.nodes import Space
 
 KIB = 1024
 
@@ -18,16 +16,14 @@ class Chip:
     vector_cores: int
     capacity: dict[str, int] = field(
         default_factory=lambda: {
-            Space.UB: 192 * KIB - 8 * KIB,
-            Space.L1: 512 * KIB,
-            Space.L0A: 64 * KIB,
-            Space.L0B: 64 * KIB,
-            Space.L0C: 128 * KIB,
+            "ub": 192 * KIB - 8 * KIB,
+            "l1": 512 * KIB,
+            "l0a": 64 * KIB,
+            "l0b": 64 * KIB,
+            "l0c": 128 * KIB,
         }
     )
-    alignment: dict[str, int] = field(
-        default_factory=lambda: {Space.UB: 32, Space.L1: 32, Space.L0A: 512, Space.L0B: 512, Space.L0C: 1024}
-    )
+    alignment: dict[str, int] = field(default_factory=lambda: {"ub": 32, "l1": 32, "l0a": 512, "l0b": 512, "l0c": 1024})
     npu_arch: str = "dav-2201"
 
 

@@ -10,7 +10,7 @@ from pyto.codegen.ascendc import cube, vector
 from pyto.codegen.ascendc.writer import Writer
 from pyto.errors import InternalError, source_line
 from pyto.ir.nodes import Block, Const, Function, Loc, Op, ScalarType, Space, TensorType, TileType, View, walk
-from pyto.passes.rewrite import let_range
+from pyto.ir.ranges import let_range
 
 POSITIONS = {Space.UB: "VECCALC", Space.L1: "A1", Space.L0A: "A2", Space.L0B: "B2", Space.L0C: "CO1"}
 KINDS = {

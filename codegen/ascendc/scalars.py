@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from pyto.ir.nodes import FP16, FP32, Apply, Const, DType, Expr, Var
+from pyto.ir.ranges import Range
 from pyto.ir.scalar import PRECEDENCE, bound
-from pyto.passes.rewrite import Range
 
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "/", "mod": "%", "eq": "==", "ne": "!=", "lt": "<",

@@ -11,10 +11,24 @@ import jinja2
 
 from pyto.codegen.ascendc.scalars import ScalarPrinter, literal
 from pyto.errors import CompileError
-from pyto.ir.nodes import INDEX, Const, DType, Expr, Function, Op, ScalarType, TensorType, TileType, Var, View, const
+from pyto.ir.builder import names_of
+from pyto.ir.nodes import (
+    INDEX,
+    Const,
+    DType,
+    Expr,
+    Function,
+    Op,
+    ScalarType,
+    TensorType,
+    TileType,
+    Var,
+    View,
+    const,
+    slot_bytes,
+)
+from pyto.ir.ranges import Range, index_range
 from pyto.ir.scalar import simplify
-from pyto.passes.plan_memory import slot_bytes
-from pyto.passes.rewrite import Range, index_range, names_of
 from pyto.target import DEFAULT_CHIP, FRACTAL
 
 # Elements that arithmetic of the vector unit takes; casts and copies take more.

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyto.ir.nodes import Block, Expr, Loc, Op, ScalarType, Type, Var, View
+from pyto.ir.nodes import Block, Expr, Function, Loc, Op, Type, Var, walk
 from pyto.ir.ops import OPS
 
 _CPP = """
@@ -142,3 +142,14 @@ def is_scalar(value: Any) -> bool:
 
 
 __all__ = ["RESERVED", "Builder", "Names", "identifier", "is_scalar"]
+
+
+def names_of(function: Function) -> Names:
+    """All names of a function, for making more."""
+    used = (
+        {p.var.name for p in function.params} | {d.name for d in function.dims} | {v.name for v in function.body.params}
+    )
+    for op in walk(function.body):
+        used |= {r.name for r in op.results}
+        used |= {p.name for b in op.blocks for p in b.params}
+    return Names(used)

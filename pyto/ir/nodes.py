@@ -12,7 +12,7 @@ from typing import Any, Union
 __all__ = [  # noqa: RUF022
     "Apply", "BF16", "BOOL", "Block", "Const", "DType", "DTYPES", "Expr", "FP16", "FP32", "Function", "INDEX", "INT8",
     "INT16", "INT32", "Loc", "Op", "Param", "Program", "ScalarType", "Space", "TensorType", "TileType", "Type", "UINT8",
-    "UINT16", "UINT32", "Var", "View", "const", "dtype", "replace", "walk",
+    "UINT16", "UINT32", "Var", "View", "const", "slot_bytes", "dtype", "replace", "walk",
 ]  # fmt: skip
 
 
@@ -111,6 +111,13 @@ class TileType:
             return 1
         per_block = 32 // self.dtype.bytes
         return -(-self.shape[1] // per_block) * per_block
+
+
+def slot_bytes(t: TileType, alignment: int) -> int:
+    """Bytes of one slot of a buffer in its memory, rounded up to where the next may start."""
+    rows, cols = t.shape
+    size = (rows * t.pitch if t.space == Space.UB and cols > 1 else rows * cols) * t.dtype.bytes
+    return -(-size // alignment) * alignment
 
 
 Type = Union[ScalarType, TensorType, TileType]  # noqa: UP007 - evaluated on Python 3.10

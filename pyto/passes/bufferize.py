@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from pyto.errors import CompileError
+from pyto.ir.builder import names_of
 from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, Space, TileType, Var, View, const
 from pyto.ir.scalar import apply, simplify
 from pyto.passes.liveness import Life, Liveness, is_tile
-from pyto.passes.rewrite import names_of
 from pyto.target import BRCB_ROWS, FRACTAL
 
 ALIASES = frozenset({"slice", "reshape", "set_validshape"})

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pyto.ir.builder import Names
+from pyto.ir.builder import Names, names_of
 from pyto.ir.nodes import INDEX, Apply, Block, Expr, Function, Op, Program, ScalarType, Var, View
 from pyto.ir.scalar import apply, variables
-from pyto.passes.rewrite import names_of
 
 WORTH_NAMING = frozenset({"min", "max", "floordiv", "mod"})
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyto.errors import CompileError
-from pyto.ir.builder import Names
+from pyto.ir.builder import Names, names_of
 from pyto.ir.nodes import INDEX, Block, Const, Expr, Function, Op, Param, Program, ScalarType, TensorType, Var, walk
+from pyto.ir.ranges import index_range, trip_count
 from pyto.ir.scalar import apply, type_variables, variables
-from pyto.passes.rewrite import index_range, names_of, rewrite, trip_count
+from pyto.passes.rewrite import rewrite
 
 CUBE_OPS = frozenset({"matmul", "matmul_acc"})
 NEUTRAL_OPS = frozenset(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyto.errors import CompileError, source_line
-from pyto.ir.nodes import Block, Function, Op, Program, TileType, Var
+from pyto.ir.nodes import Block, Function, Op, Program, TileType, Var, slot_bytes
 from pyto.ir.scalar import variables
 from pyto.target import DEFAULT_CHIP, SPACE_NAMES, Chip
 
@@ -33,13 +33,6 @@ class Buffer:
 
 def plan_memory(program: Program, chip: Chip = DEFAULT_CHIP) -> Program:
     return program.map_device(lambda f: _plan(f, chip))
-
-
-def slot_bytes(t: TileType, alignment: int) -> int:
-    """Bytes of one slot of a buffer, rounded up to where the next may start."""
-    rows, cols = t.shape
-    size = (rows * t.pitch if t.space == "ub" and cols > 1 else rows * cols) * t.dtype.bytes
-    return -(-size // alignment) * alignment
 
 
 def _plan(function: Function, chip: Chip) -> Function:

@@ -6,25 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pyto.ir.builder import Names
-from pyto.ir.nodes import Block, Const, Expr, Function, Loc, Op, ScalarType, TensorType, TileType, Type, Var, walk
+from pyto.ir.builder import names_of
+from pyto.ir.nodes import Block, Const, Expr, Function, Loc, Op, ScalarType, TensorType, TileType, Type, Var
 from pyto.ir.ops import OPS
-from pyto.ir.scalar import apply, simplify, substitute
-
-Range = tuple["Expr | None", "Expr | None"]
-
-
-def index_range(lo: Expr, hi: Expr, step: Expr) -> Range:
-    """Inclusive bounds of a loop's index."""
-    if isinstance(step, Const) and isinstance(lo, Const) and isinstance(hi, Const):
-        trips = max(0, -(-(hi.value - lo.value) // step.value))
-        return lo, Const(lo.value + max(0, trips - 1) * step.value)  # type: ignore[operator]
-    return lo, hi - 1
-
-
-def let_range(op: Op) -> Range:
-    """Bounds of what a `let` names: those it carries (value, low, high), or else the value itself."""
-    return (op.args[1], op.args[2]) if len(op.args) == 3 else (op.args[0], op.args[0])
+from pyto.ir.ranges import Range, index_range, let_range
+from pyto.ir.scalar import simplify, substitute
 
 
 def simplify_type(t: Type, ranges: Mapping[Var, Range]) -> Type:
@@ -43,17 +29,6 @@ def substitute_type(t: Type, env: Mapping[Var, Expr]) -> Type:
     if isinstance(t, TensorType):
         return replace(t, shape=tuple(substitute(e, env) for e in t.shape))
     return t
-
-
-def names_of(function: Function) -> Names:
-    """All names of a function, for making more."""
-    used = (
-        {p.var.name for p in function.params} | {d.name for d in function.dims} | {v.name for v in function.body.params}
-    )
-    for op in walk(function.body):
-        used |= {r.name for r in op.results}
-        used |= {p.name for b in op.blocks for p in b.params}
-    return Names(used)
 
 
 Handler = Callable[["Rewriter", Op], None]
@@ -165,10 +140,3 @@ def operand_type(arg: Expr) -> Any:
 def rewrite(function: Function, handlers: Mapping[str, Handler]) -> Function:
     rewriter = Rewriter(function, handlers)
     return function.with_(body=rewriter.block(function.body))
-
-
-def trip_count(lo: Expr, hi: Expr, step: Expr) -> Expr:
-    """ceil((hi - lo) / step) of a loop that counts up."""
-    assert isinstance(step, Const)
-    span = hi - lo
-    return span if step.value == 1 else apply("floordiv", span + (int(step.value) - 1), step)

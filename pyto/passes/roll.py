@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from pyto.ir.nodes import BOOL, Block, Const, Expr, Op, Program, Space, TileType, Var, replace
+from pyto.ir.ranges import index_range
 from pyto.ir.scalar import apply, bound, substitute
-from pyto.passes.rewrite import Rewriter, index_range, rewrite, substitute_type
+from pyto.passes.rewrite import Rewriter, rewrite, substitute_type
 from pyto.passes.simplify import drop_dead
 
 

@@ -27,8 +27,9 @@ from pyto.ir.nodes import (
     const,
 )
 from pyto.ir.ops import meet
+from pyto.ir.ranges import index_range
 from pyto.ir.scalar import apply, simplify
-from pyto.passes.rewrite import Handler, Rewriter, index_range, rewrite
+from pyto.passes.rewrite import Handler, Rewriter, rewrite
 from pyto.target import DEFAULT_CHIP, FRACTAL, Chip
 
 ROW_BYTES = 512  # longest useful row of one L0 step: an L2 line

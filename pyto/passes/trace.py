@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pyto.ir.nodes import Block, Const, Expr, Function, Op, Space, TileType, Var, View
+from pyto.ir.nodes import Block, Const, Expr, Function, Op, Space, TileType, Var, View, slot_bytes
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import variables
-from pyto.passes.plan_memory import slot_bytes
 from pyto.target import DEFAULT_CHIP
 
 PIPES = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")
