@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyto.ir.nodes import Block, Expr, Function, Loc, Op, Type, Var, walk
+from pyto.ir.nodes import Block, Expr, Function, Loc, Op, ScalarType, Type, Var, View, walk
 from pyto.ir.ops import OPS
 
 _CPP = """
