@@ -88,31 +88,29 @@ __aicore__ inline void VectorSide(GM_ADDR bias, GM_ADDR y, GM_ADDR ring, const P
         const int32_t m0 = t / s.tilesN * TILE_M + GetSubBlockIdx() * HALF_M, n0 = t % s.tilesN * TILE_N;
         const int32_t m = Least(HALF_M, s.m - m0), n = Least(TILE_N, s.n - n0);
         CrossCoreWaitFlag(READY + round % 2);
-        WaitFlag<HardEvent::V_MTE2>(0);
-        if (m > 0) {
-            DataCopy(tile, ringGm[round % 2 * SLOT], m * TILE_N);
-            DataCopy(row, biasGm[n0], n);
+        if (m <= 0) {  // no rows for this core: it still answers
+            CrossCoreSetFlag<2, PIPE_MTE2>(FREE + round % 2);
+            continue;
         }
+        WaitFlag<HardEvent::V_MTE2>(0);
+        DataCopy(tile, ringGm[round % 2 * SLOT], m * TILE_N);
+        DataCopy(row, biasGm[n0], n);
         CrossCoreSetFlag<2, PIPE_MTE2>(FREE + round % 2);
         SetFlag<HardEvent::MTE2_V>(0);
         WaitFlag<HardEvent::MTE2_V>(0);
         WaitFlag<HardEvent::MTE3_V>(0);
-        for (int32_t c = 0; m > 0 && c < n; c += 64) {  // bias: one row for all repeats
+        for (int32_t c = 0; c < n; c += 64) {  // bias: one row for all repeats
             Add(tile[c], tile[c], row[c], 64, m, BinaryRepeatParams(1, 1, 1, TILE_N / 8, TILE_N / 8, 0));
         }
-        if (m > 0) {
-            ResetMask();
-            PipeBarrier<PIPE_V>();
-            Relu(tile, tile, m * TILE_N);
-            PipeBarrier<PIPE_V>();
-            Cast(out, tile, RoundMode::CAST_RINT, m * TILE_N);
-        }
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        Relu(tile, tile, m * TILE_N);
+        PipeBarrier<PIPE_V>();
+        Cast(out, tile, RoundMode::CAST_RINT, m * TILE_N);
         SetFlag<HardEvent::V_MTE2>(0);
         SetFlag<HardEvent::V_MTE3>(0);
         WaitFlag<HardEvent::V_MTE3>(0);
-        if (m > 0) {
-            DataCopyPad(yGm[m0 * s.n + n0], out, DataCopyExtParams(m, n * 2, (TILE_N - n) / 16, (s.n - n) * 2, 0));
-        }
+        DataCopyPad(yGm[m0 * s.n + n0], out, DataCopyExtParams(m, n * 2, (TILE_N - n) / 16, (s.n - n) * 2, 0));
         SetFlag<HardEvent::MTE3_V>(0);
     }
     WaitFlag<HardEvent::V_MTE2>(0);
@@ -124,12 +122,9 @@ extern "C" __global__ __aicore__ void gemm_bias_relu(
 {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
     InitSocState();
-    Problem s;
-    s.m = static_cast<int32_t>(m);
-    s.n = static_cast<int32_t>(n);
-    s.k = static_cast<int32_t>(k);
-    s.tilesN = (s.n + TILE_N - 1) / TILE_N;
-    s.tiles = (s.m + TILE_M - 1) / TILE_M * s.tilesN;
+    const int32_t acrossN = static_cast<int32_t>((n + TILE_N - 1) / TILE_N);
+    const int32_t down = static_cast<int32_t>((m + TILE_M - 1) / TILE_M);
+    const Problem s = {static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k), acrossN, down * acrossN};
     if ASCEND_IS_AIC {
         CubeSide(x, w, ring, s);
     }

@@ -43,6 +43,7 @@ extern "C" __global__ __aicore__ void rms_norm(GM_ADDR x, GM_ADDR gamma, GM_ADDR
         DataCopy(in, xGm[r * hidden], n);
         inQueue.EnQue(in);
         in = inQueue.DeQue<bfloat16_t>();
+        PipeBarrier<PIPE_V>();  // the row before has been read
         Cast(row, in, RoundMode::CAST_NONE, n);
         PipeBarrier<PIPE_V>();
         inQueue.FreeTensor(in);
