@@ -189,6 +189,28 @@ extern "C" __global__ __aicore__ void swap(GM_ADDR work, GM_ADDR out) {
     }
 }
 
+// Blocks one after another, three rounds, then a chain from block to block.
+extern "C" __global__ __aicore__ void in_turn(GM_ADDR out) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    GlobalTensor<int32_t> o, work;
+    o.SetGlobalBuffer((__gm__ int32_t*)out);
+    LocalTensor<int32_t> ub(TPosition::VECIN, 0, 64);
+    const int64_t all = GetBlockNum(), me = GetBlockIdx();
+    InitDetermineComputeWorkspace(work, ub);
+    for (int r = 0; r < 3; ++r) {
+        WaitPreBlock(work, ub);
+        const int32_t turn = o.GetValue(0);
+        o.SetValue(0, turn + 1);
+        o.SetValue(1 + turn, int32_t(me));
+        NotifyNextBlock(work, ub);
+    }
+    SyncAll(work, ub);
+    if (me > 0) IBWait(work, ub, int32_t(me - 1), 0);
+    const int32_t before = me > 0 ? o.GetValue(3 * all + me) : 0;
+    o.SetValue(3 * all + 1 + me, before + int32_t(me));
+    if (me + 1 < all) IBSet(work, ub, int32_t(me), 0);
+}
+
 // Atomics from every block on the same elements.
 template <class T>
 __aicore__ inline void addAll(GM_ADDR x, GM_ADDR y, int64_t op) {

@@ -95,6 +95,15 @@ def test_flags_between_vector_cores(blocks: int, threads: int) -> None:
     np.testing.assert_array_equal(got, [(index ^ 1) * 3, (index + 3) % cores * 3])
 
 
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("blocks", [1, 2, 9])
+def test_blocks_in_turn(blocks: int, threads: int) -> None:
+    [got] = program().run("in_turn", blocks, InOut(np.zeros(4 * blocks + 1, np.int32)), threads=threads)
+    assert got[0] == 3 * blocks
+    np.testing.assert_array_equal(got[1 : 3 * blocks + 1], np.arange(3 * blocks) % blocks)
+    np.testing.assert_array_equal(got[3 * blocks + 1 :], np.cumsum(np.arange(blocks)))
+
+
 ATOMIC_TYPES = [np.float32, np.float16, ml_dtypes.bfloat16, np.int32, np.int16, np.int8]
 
 
@@ -112,11 +121,8 @@ def test_atomic_additions_do_not_depend_on_threads(kind: int) -> None:
         assert other.tobytes() == results[0].tobytes()
     expected = start.copy()
     for row in x:  # block after block, each sum rounded to the type
-        expected = (
-            (expected + row).astype(dtype)
-            if integer
-            else (expected.astype(np.float32) + row.astype(np.float32)).astype(dtype)
-        )
+        wide = expected + row if integer else expected.astype(np.float32) + row.astype(np.float32)
+        expected = wide.astype(dtype)
     assert results[0].tobytes() == expected.tobytes()
 
 

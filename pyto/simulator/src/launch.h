@@ -3,9 +3,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "atomic.h"
@@ -53,6 +55,7 @@ struct LaunchState {
     std::unique_ptr<CrossFlags[]> flags;  // cubes first, then vectors: see flagIndex
     int barrierArrived[3] = {0, 0, 0};    // cube, vector, both
     std::atomic<int> barrierGeneration[3] = {};
+    std::map<std::pair<int, int>, std::unique_ptr<std::atomic<int>>> counters;
     std::vector<std::unique_ptr<AtomicLog>> logs;  // by order of application
 
     int coreCount() const { return blocks * (cubes + vectors); }

@@ -102,9 +102,9 @@ void crossCoreWait(int flagId, Loc loc) {
     ready.fetch_sub(1, std::memory_order_acquire);
 }
 
-void syncAll(bool sameKindOnly, int cores, Loc loc) {
+void syncAll(bool sameKindOnly, int cores, bool hardware, Loc loc) {
     Core& c = core();
-    needScheduler(c, "SyncAll", loc);
+    if (hardware) needScheduler(c, "SyncAll", loc);
     LaunchState& launch = *c.launch;
     const int kind = sameKindOnly ? (c.cube ? 0 : 1) : 2;
     const int all = launch.blocks * (kind == 0 ? launch.cubes : kind == 1 ? launch.vectors : launch.cubes + launch.vectors);
@@ -126,6 +126,39 @@ void syncAll(bool sameKindOnly, int cores, Loc loc) {
         }
     }
     waitFor(point);
+}
+
+namespace {
+
+std::atomic<int>& counterOf(LaunchState& launch, int first, int second) {
+    std::unique_ptr<std::atomic<int>>& slot = launch.counters[{first, second}];
+    if (slot == nullptr) slot.reset(new std::atomic<int>(0));
+    return *slot;
+}
+
+}  // namespace
+
+void signalCounter(int first, int second) {
+    Core& c = core();
+    std::lock_guard<std::mutex> hold(c.launch->mutex);
+    depositAtomics(*c.launch, c);
+    applyDeposited(*c.launch);
+    counterOf(*c.launch, first, second).fetch_add(1);
+    c.launch->wakeAll();
+}
+
+void awaitCounter(int first, int second, const char* call, Loc loc) {
+    LaunchState& launch = *core().launch;
+    WaitPoint point;
+    {
+        std::lock_guard<std::mutex> hold(launch.mutex);
+        point.counter = &counterOf(launch, first, second);
+    }
+    point.what = call;
+    point.id = first;
+    point.loc = loc;
+    waitFor(point);
+    const_cast<std::atomic<int>*>(point.counter)->fetch_sub(1);
 }
 
 }  // namespace pyto_sim

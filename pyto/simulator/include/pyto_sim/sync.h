@@ -79,7 +79,7 @@ template <bool isAIVOnly = true>
 __aicore__ inline void SyncAll(Loc loc = Loc::here()) {
     pyto_sim::issue("SyncAll", PIPE_ALL, loc,
                     [&](pyto_sim::Record& r) { r.synchronise(pyto_sim::SyncKind::SyncAll, isAIVOnly, 0); },
-                    [=] { pyto_sim::syncAll(isAIVOnly, 0, loc); });
+                    [=] { pyto_sim::syncAll(isAIVOnly, 0, true, loc); });
 }
 
 // The software barrier: the same meeting of all cores; the workspaces are not touched.
@@ -88,8 +88,44 @@ __aicore__ inline void SyncAll(const GlobalTensor<int32_t>&, const LocalTensor<i
                                Loc loc = Loc::here()) {
     pyto_sim::issue("SyncAll", PIPE_ALL, loc,
                     [&](pyto_sim::Record& r) { r.synchronise(pyto_sim::SyncKind::SyncAll, isAIVOnly, usedCores); },
-                    [=] { pyto_sim::syncAll(isAIVOnly, usedCores, loc); });
+                    [=] { pyto_sim::syncAll(isAIVOnly, usedCores, false, loc); });
 }
+
+// Block to block, over GM workspaces that are not touched here.
+template <bool isAIVOnly = true>
+__aicore__ inline void IBSet(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, int32_t blockIdx, int32_t eventID, Loc loc = Loc::here()) {
+    pyto_sim::issue("IBSet", PIPE_ALL, loc, [&](pyto_sim::Record& r) { r.synchronise(pyto_sim::SyncKind::CrossCoreSet, blockIdx, eventID); },
+                    [=] { pyto_sim::signalCounter(blockIdx, eventID); });
+}
+template <bool isAIVOnly = true>
+__aicore__ inline void IBWait(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, int32_t blockIdx, int32_t eventID, Loc loc = Loc::here()) {
+    pyto_sim::issue("IBWait", PIPE_ALL, loc, [&](pyto_sim::Record& r) { r.synchronise(pyto_sim::SyncKind::CrossCoreWait, blockIdx, eventID); },
+                    [=] { pyto_sim::awaitCounter(blockIdx, eventID, "IBWait", loc); });
+}
+
+// Blocks one after another, round after round, beginning with block 0.
+__aicore__ inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t>&, LocalTensor<int32_t>&) {
+    const pyto_sim::Core& c = pyto_sim::core();
+    if (c.block == 0 && c.subBlock == 0) pyto_sim::signalCounter(0, -1);
+}
+__aicore__ inline void WaitPreBlock(GlobalTensor<int32_t>&, LocalTensor<int32_t>&, Loc loc = Loc::here()) {
+    const pyto_sim::Core& c = pyto_sim::core();
+    const int me = c.block * c.ratio + c.subBlock;
+    pyto_sim::issue("WaitPreBlock", PIPE_ALL, loc, [&](pyto_sim::Record& r) { r.synchronise(pyto_sim::SyncKind::CrossCoreWait, me, -1); },
+                    [=] { pyto_sim::awaitCounter(me, -1, "WaitPreBlock", loc); });
+}
+__aicore__ inline void NotifyNextBlock(GlobalTensor<int32_t>&, LocalTensor<int32_t>&, Loc loc = Loc::here()) {
+    const pyto_sim::Core& c = pyto_sim::core();
+    const int next = (c.block * c.ratio + c.subBlock + 1) % (c.blocks * c.ratio);
+    pyto_sim::issue("NotifyNextBlock", PIPE_ALL, loc, [&](pyto_sim::Record& r) { r.synchronise(pyto_sim::SyncKind::CrossCoreSet, next, -1); },
+                    [=] { pyto_sim::signalCounter(next, -1); });
+}
+
+// Launches run one after another here.
+template <pipe_t AIV_PIPE = PIPE_MTE3, pipe_t AIC_PIPE = PIPE_FIX, bool FORCE = false>
+__aicore__ inline void SetNextTaskStart() {}
+template <bool FORCE = false>
+__aicore__ inline void WaitPreTaskEnd() {}
 
 template <pipe_t src, pipe_t dst>
 class TQueSync {

@@ -23,6 +23,11 @@ inline void waitFlag(AscendC::HardEvent event, int id, Loc loc) {
 void crossCoreSet(int mode, int flagId, Loc loc);
 void crossCoreWait(int flagId, Loc loc);
 // All cores of this core's kind, or all of both kinds; `cores` > 0 says how many take part.
-void syncAll(bool sameKindOnly, int cores, Loc loc);
+// The hardware barrier needs the scheduler of the mixed kernel types, the one over a GM workspace does not.
+void syncAll(bool sameKindOnly, int cores, bool hardware, Loc loc);
+
+// A counter of the launch named by two numbers: signal raises it, await waits until it is above zero and lowers it.
+void signalCounter(int first, int second);
+void awaitCounter(int first, int second, const char* call, Loc loc);
 
 }  // namespace pyto_sim

@@ -143,6 +143,12 @@ PYTO_ASCENDC_END
         if (!(condition)) pyto_sim::fail(pyto_sim::Loc{__FILE__, __LINE__}, "assertion failed: %s", #condition); \
     } while (0)
 
+// The compiler's built-in variable; a local of that name hides it.
+struct PytoBlockIndex {
+    operator int64_t() const { return pyto_sim::core().block; }
+};
+static constexpr PytoBlockIndex block_idx{};
+
 __aicore__ inline int64_t get_block_idx() { return pyto_sim::core().block; }
 __aicore__ inline int64_t get_block_num() { return pyto_sim::core().blocks; }
 __aicore__ inline int64_t get_subblockid() { return pyto_sim::core().subBlock; }

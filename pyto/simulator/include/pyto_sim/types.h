@@ -109,6 +109,7 @@ const int32_t NCHW_CONV_ADDR_LIST_SIZE = 16;
 const int32_t QUE_MAX_EVENT = 8;
 const TEventID INVALID_TEVENTID = -1;
 const int32_t K_MAX_SHAPE_DIM = 8;
+const int32_t K_MAX_DIM = 8;
 constexpr size_t RESERVED_WORKSPACE = 16 * 1024 * 1024;
 
 constexpr Hardware GetPhyType(TPosition pos) {

@@ -1,0 +1,3 @@
+// Part of kernel_operator.h here.
+#pragma once
+#include "kernel_operator.h"
