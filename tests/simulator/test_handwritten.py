@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.simulator.handwritten import In, InOut, Out, Program
+from tests.simulator.handwritten import KERNELS, In, InOut, Out, Program
 
 BF16 = ml_dtypes.bfloat16
 
@@ -165,3 +167,11 @@ def test_conv2d(rng: np.random.Generator, c1: int, height: int, width: int, out:
             window = padded[:, dy : dy + height, dx : dx + width]
             expected += np.einsum("chw,oc->hwo", window, weight[:, :, dy, dx].astype(np.float64))
     assert relative(y, expected.reshape(height * width, out)) < 1e-6
+
+
+@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.cpp")), ids=lambda path: path.stem)
+def test_nothing_of_the_simulator(path: Path) -> None:
+    """Only the public header is included, and nothing asks where it is compiled."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("#")] == ['#include "kernel_operator.h"']
+    assert not any("pyto" in line.lower() for line in lines)
