@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.registry import BENCHMARKS, Figure, Options
 
-MODULES = ("compile_time", "build_time", "call_overhead", "determinism", "stages")
+MODULES = ("compile_time", "build_time", "call_overhead", "determinism", "stages", "gemm_by_hand")
 
 
 def machine(options: Options) -> dict[str, object]:

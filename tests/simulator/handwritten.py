@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,7 @@ Arg = In | Out | InOut | int
 _MACROS = {In: "PYTO_IN", Out: "PYTO_OUT", InOut: "PYTO_INOUT"}
 
 
-def _launcher(name: str, kernel: str, types: Sequence[str], args: Sequence[Arg]) -> str:
+def _launcher(kernel: str, types: Sequence[str], args: Sequence[Arg]) -> str:
     """`pyto_KERNEL(pointers, numbers)`: numbers are the blocks, then bytes (tensors) or value (integers) in order."""
     passed = []
     for i, arg in enumerate(args):
@@ -61,15 +61,15 @@ class Program:
         self.text = (KERNELS / f"{name}.cpp").read_text(encoding="utf-8")
         self.kernels = {kernel.name: kernel for kernel in scan_kernels(f"{name}.cpp", self.text)}
 
-    def call(self, kernel: str, blocks: int, *args: Arg) -> None:
-        """Run `kernel` on `blocks` blocks; raises RuntimeError with the simulator's message."""
+    def bind(self, kernel: str, blocks: int, *args: Arg) -> Callable[[], None]:
+        """A function that runs `kernel` on `blocks` blocks; it raises RuntimeError with the simulator's message."""
         params = self.kernels[kernel].params
         types = ["int64_t" if param.startswith("int64_t") else "GM_ADDR" for param in params]
         assert len(types) == len(args)
-        host = '#include "pyto_launch.h"\n' + _launcher(self.name, kernel, types, args)
-        library = ctypes.CDLL(
-            str(build_sources(self.name, {f"{self.name}.cpp": self.text, f"{self.name}_host.cpp": host}))
-        )
+        host = '#include "pyto_launch.h"\n' + _launcher(kernel, types, args)
+        sources = {f"{self.name}.cpp": self.text, f"{self.name}_host.cpp": host}
+        library = ctypes.CDLL(str(build_sources(self.name, sources)))
+        entry = getattr(library, f"pyto_{kernel}")
         pointers = (ctypes.c_void_p * len(args))()
         numbers = (ctypes.c_int64 * (len(args) + 1))(blocks)
         for i, arg in enumerate(args):
@@ -79,6 +79,15 @@ class Program:
                 assert arg.array.flags.c_contiguous
                 pointers[i] = arg.array.ctypes.data
                 numbers[i + 1] = arg.array.nbytes
-        if getattr(library, f"pyto_{kernel}")(pointers, numbers) != 0:
-            library.pyto_last_error.restype = ctypes.c_char_p
-            raise RuntimeError(library.pyto_last_error().decode())
+
+        def run() -> None:
+            if entry(pointers, numbers) != 0:
+                library.pyto_last_error.restype = ctypes.c_char_p
+                raise RuntimeError(library.pyto_last_error().decode())
+
+        run.arguments = args  # type: ignore[attr-defined]  # keeps the arrays alive
+        return run
+
+    def call(self, kernel: str, blocks: int, *args: Arg) -> None:
+        """Run `kernel` once."""
+        self.bind(kernel, blocks, *args)()
