@@ -168,43 +168,6 @@ PYTO_SIM_TILES void oneByTwo(const TileJob& j, uint32_t i, uint32_t p) {
     _tile_stored(1, c + j.cPairStep, 64);
 }
 
-// One strip of rows against three or four of pairs: with more than two of them rows that stream from memory are read
-// once, and the pairs, used again for every strip, stay in the first-level cache.
-template <bool kInteger, bool kFour>
-PYTO_SIM_TILES void oneByMany(const TileJob& j, uint32_t i, uint32_t p) {
-    uint8_t* c = j.c + uint64_t(i) * j.cRowStep + uint64_t(p) * j.cPairStep;
-    if (j.zero) {
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
-    } else {
-        _tile_loadd(0, c, 64);
-        _tile_loadd(1, c + j.cPairStep, 64);
-        _tile_loadd(2, c + 2 * j.cPairStep, 64);
-        if (kFour) _tile_loadd(3, c + 3 * j.cPairStep, 64);
-    }
-    const uint8_t* pair[4] = {j.pairs[p], j.pairs[p + 1], j.pairs[p + 2], kFour ? j.pairs[p + 3] : nullptr};
-    for (uint32_t t = 0; t < j.kTiles; ++t) {
-        const At a = tileAt(j.rows[i], t, j.kTiles);
-        _tile_loadd(4, a.p, a.pitch);
-        _tile_loadd(5, pair[0] + t * 1024, 64);
-        PYTO_DOT(kInteger, 0, 4, 5);
-        _tile_loadd(6, pair[1] + t * 1024, 64);
-        PYTO_DOT(kInteger, 1, 4, 6);
-        _tile_loadd(7, pair[2] + t * 1024, 64);
-        PYTO_DOT(kInteger, 2, 4, 7);
-        if (kFour) {
-            _tile_loadd(5, pair[3] + t * 1024, 64);
-            PYTO_DOT(kInteger, 3, 4, 5);
-        }
-    }
-    _tile_stored(0, c, 64);
-    _tile_stored(1, c + j.cPairStep, 64);
-    _tile_stored(2, c + 2 * j.cPairStep, 64);
-    if (kFour) _tile_stored(3, c + 3 * j.cPairStep, 64);
-}
-
 template <bool kInteger>
 PYTO_SIM_TILES void run(const TileJob& j) {
     // Two strips of pairs stay in the first-level cache while the rows go by.

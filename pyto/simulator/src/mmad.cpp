@@ -123,7 +123,7 @@ void multiplyRowsOfB(Job& j) {
     multiplyTiles({rows, pairs, j.operands.bStrips, j.operands.aLive, j.kTiles, j.c(0, 0), m1 * 1024, 1024, j.zero(), j.args.type == DataType::S8});
 }
 
-// C = A B, with B stored by columns of C: two strips of it at a time.
+// C = A B, with B stored by columns of C.
 void multiplyColumnsOfB(Job& j) {
     prepareC(j, false);
     TileRow rows[kMaxStrips];
@@ -134,17 +134,24 @@ void multiplyColumnsOfB(Job& j) {
         packA(j, kRowForm, j.kTiles * 1024, packed, [&](uint8_t* p, const Strip& s) { packRowTiles(p, s, j.kBytes, 0, j.kTiles, j.operands.elementBytes); });
     for (uint32_t i = 0; i < j.operands.aLive; ++i)
         rows[i] = inPlace ? TileRow{j.operands.a[i].base, j.operands.a[i].pitch, 64, nullptr} : TileRow{packed[i], 64, 1024, nullptr};
-    const uint32_t m1 = j.operands.aStrips;
-    for (uint32_t n1 = 0; n1 < j.operands.bStrips; n1 += 2) {
-        const uint32_t count = j.operands.bStrips - n1 < 2 ? 1 : 2;
-        const uint8_t* pairs[2];
-        for (uint32_t i = 0; i < count; ++i) {
-            uint8_t* p = j.state.scratch + uint64_t(i) * j.kTiles * 1024;
-            packPairTiles(p, j.operands.b[n1 + i], j.kBytes, j.kTiles, j.operands.elementBytes);
-            pairs[i] = p;
-        }
-        multiplyTiles({rows, pairs, j.operands.aLive, count, j.kTiles, j.c(n1, 0), 1024, m1 * 1024, j.zero(), j.args.type == DataType::S8});
+    // Whole rows of B where strips lie side by side, so that it is read in the order of memory.
+    const uint8_t* pairs[kMaxStrips];
+    // A line more from strip to strip: a power of two would put all of them on the same lines of the cache.
+    const uint32_t count = j.operands.bStrips, bytes = j.kTiles * 1024 + 64;
+    for (uint32_t n1 = 0; n1 < count;) {
+        const Strip& s = j.operands.b[n1];
+        uint32_t run = 1;
+        auto whole = [&](const Strip& t, uint32_t i) { return t.kind == Strip::Columns && t.rows == 16 && t.pitch == s.pitch && t.base == s.base + i * 32; };
+        while (n1 + run < count && whole(s, 0) && whole(j.operands.b[n1 + run], run)) ++run;
+        uint8_t* room = j.state.scratch + uint64_t(n1) * bytes;
+        if (run > 1)
+            packPairTilesOfRows(room, bytes, s, run, j.args.k, j.kTiles);
+        else
+            packPairTiles(room, s, j.kBytes, j.kTiles, j.operands.elementBytes);
+        for (uint32_t i = 0; i < run; ++i) pairs[n1 + i] = room + uint64_t(i) * bytes;
+        n1 += run;
     }
+    multiplyTiles({rows, pairs, j.operands.aLive, count, j.kTiles, j.c(0, 0), 1024, j.operands.aStrips * 1024, j.zero(), j.args.type == DataType::S8});
 }
 
 void packInto(float* out, const Strip& s, const Job& j) { packPanel(out, s, j.args.k, j.args.type); }

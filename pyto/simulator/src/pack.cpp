@@ -99,6 +99,36 @@ void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstT
     }
 }
 
+#if PYTO_SIM_X86
+namespace {
+PYTO_SIM_AVX512 void interleaveRows(uint8_t* out, const uint8_t* even, const uint8_t* odd, uint32_t count, uint32_t step) {
+    for (uint32_t i = 0; i < count; ++i, even += 32, odd += 32, out += step) {
+        const __m512i e = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(even)));
+        const __m512i o = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(odd)));
+        _mm512_store_si512(out, _mm512_or_si512(e, _mm512_slli_epi32(o, 16)));
+    }
+}
+}  // namespace
+#endif
+
+void packPairTilesOfRows(uint8_t* out, uint32_t step, const Strip& first, uint32_t count, uint32_t k, uint32_t kTiles) {
+#if PYTO_SIM_X86
+    static const uint8_t zeros[4096] = {0};
+    for (uint32_t line = 0; line < kTiles * 16; ++line) {
+        const uint32_t e = line * 2;
+        const uint8_t* even = e < k ? first.base + int64_t(e) * first.pitch : zeros;
+        const uint8_t* odd = e + 1 < k ? first.base + int64_t(e + 1) * first.pitch : zeros;
+        interleaveRows(out + line * 64, even, odd, count, step);
+    }
+#else
+    for (uint32_t i = 0; i < count; ++i) {
+        Strip s = first;
+        s.base += i * 32;
+        packPairTiles(out + uint64_t(i) * step, s, k * 2, kTiles, 2);
+    }
+#endif
+}
+
 void packPairTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t kTiles, uint32_t elementBytes) {
 #if PYTO_SIM_X86
     if (s.kind == Strip::Columns && elementBytes == 2 && s.rows == 16 && isa() >= Isa::Avx512) {
