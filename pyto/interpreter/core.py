@@ -11,7 +11,7 @@ import numpy as np
 
 from pyto.errors import InternalError
 from pyto.interpreter.arguments import Env, evaluate
-from pyto.ir.nodes import Block, DType, Expr, Function, Op, Program, Space, TensorType, TileType, walk
+from pyto.ir.nodes import Block, DType, Expr, Function, Op, Program, Space, TensorType, TileType, slot_bytes, walk
 from pyto.numerics import Array, cast, compute, poison_bytes, poisoned
 from pyto.target import DEFAULT_CHIP
 
@@ -136,14 +136,6 @@ def _launch(core: Core, op: Op) -> None:
         Core(core.program, env_b, core.order, core.cores, memory).block(device.body)
 
 
-def slot_bytes(t: TileType) -> int:
-    """Bytes from one slot of a buffer to the next."""
-    assert t.space is not None
-    count = t.shape[0] * (t.pitch if t.space == Space.UB else t.shape[1])
-    unit = DEFAULT_CHIP.alignment[t.space]
-    return -(-count * t.dtype.bytes // unit) * unit
-
-
 def memory_of(alloc: Op) -> tuple[str, int]:
     """The memory a buffer lies in and its offset: before addresses are planned, each has a memory of its own."""
     t, offset = alloc.result.type, alloc.attrs["offset"]
@@ -157,9 +149,10 @@ def _memories(device: Function) -> dict[str, Array]:
     for op in walk(device.body):
         if op.name == "alloc":
             t = op.result.type
-            assert isinstance(t, TileType)
+            assert isinstance(t, TileType) and t.space
             memory, offset = memory_of(op)
-            ends[memory] = max(ends.get(memory, 0), offset + op.attrs["slots"] * slot_bytes(t))
+            size = op.attrs["slots"] * slot_bytes(t, DEFAULT_CHIP.alignment[t.space])
+            ends[memory] = max(ends.get(memory, 0), offset + size)
     return {memory: poison_bytes(end) for memory, end in ends.items()}
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from pyto.errors import InternalError
-from pyto.interpreter.core import MACHINE, Core, Extent, gm_window, handles, memory_of, slot_bytes, store
+from pyto.interpreter.core import MACHINE, Core, Extent, gm_window, handles, memory_of, store
 from pyto.interpreter.tiles import ELEMENTWISE, reduction
-from pyto.ir.nodes import Expr, Op, Space, TileType, View
+from pyto.ir.nodes import Expr, Op, Space, TileType, View, slot_bytes
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import dtype_of
 from pyto.numerics import NUMPY, Array, cast, compute, product
+from pyto.target import DEFAULT_CHIP
 
 
 @handles(MACHINE, "alloc")
@@ -28,12 +29,13 @@ def _at(core: Core, view: Expr, extent: Extent | None = None) -> Array:
     pitch = view.pitch if t.space == Space.UB else t.shape[1]
     first = row * pitch + col
     last = first + max(0, rows - 1) * pitch + cols
-    if not 0 <= slot < alloc.attrs["slots"] or first < 0 or last * size > slot_bytes(t):
+    room = slot_bytes(t, DEFAULT_CHIP.alignment[t.space])
+    if not 0 <= slot < alloc.attrs["slots"] or first < 0 or last * size > room:
         raise InternalError(
             f"a view leaves its buffer {view.buffer.name}: slot {slot}, elements {first} to {last}", alloc.loc
         )
     memory, offset = memory_of(alloc)
-    offset += slot * slot_bytes(t) + first * size
+    offset += slot * room + first * size
     return np.ndarray((rows, cols), NUMPY[t.dtype.name], core.memory[memory].data, offset, (pitch * size, size))
 
 
