@@ -127,14 +127,17 @@ def machine_isas() -> list[str]:
 
 
 class Program:
-    """The kernels of one source file of this folder."""
+    """The kernels of one source file of this folder; `recorded` builds them so that instructions are queued."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, recorded: bool = False) -> None:
         from pyto.build import build_sources, scan_kernels
 
         name = Path(file).stem
         text = Path(__file__).with_name(file).read_text(encoding="utf-8")
         kernels = [(k.name, k.params) for k in scan_kernels(file, text)]
+        if recorded:
+            text, name = "#define PYTO_SIM_RECORD 1\n" + text, f"{name}_recorded"
+            file = f"{name}.cpp"
         self.path = build_sources(name, {file: text, f"{name}_host.cpp": launcher(kernels)})
         self.workers: dict[tuple[str, int], subprocess.Popen[bytes]] = {}
 

@@ -13,9 +13,9 @@ from tests.simulator.core_harness import In, InOut, Out, Program, SimulatorError
 THREADS = [1, 2, 5]
 
 
-@functools.lru_cache(maxsize=1)
-def program() -> Program:
-    return Program("core_cases.cpp")
+@functools.lru_cache(maxsize=2)
+def program(recorded: bool = False) -> Program:
+    return Program("core_cases.cpp", recorded)
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -252,3 +252,29 @@ def test_waits_that_never_end(which: int, words: list[str], threads: int) -> Non
         assert word in str(error.value), str(error.value)
     [got] = program().run("who_cube", 2, Out(np.zeros((2, 8), np.int32)), threads=threads)
     assert got[1, 0] == 1
+
+
+def test_instructions_may_run_late() -> None:
+    """Queued and run later, but in order, every instruction does the same: it depends on what it captured alone."""
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((9, 256)).astype(np.float32)
+    integers = np.arange(6 * 5 * 16, dtype=np.int16)
+    launches = [
+        ("queued", 3, In(x), Out(np.zeros_like(x)), 9),
+        ("bound", 1, In(x.view(np.int32)), Out(np.zeros((9, 256), np.int32)), 9),
+        ("meet_vector", 5, InOut(np.zeros(15, np.int32)), Out(np.zeros(5, np.int32)), 3),
+        ("ring", 3, InOut(np.zeros(6, np.int32)), Out(np.zeros(3 * 2 * 9, np.int32)), 9),
+        ("atomics", 9, In(x[:, :128]), InOut(np.zeros(128, np.float32)), 0, 0),
+        ("atomics_seen", 4, InOut(np.zeros(40, np.float32)), Out(np.zeros(8, np.float32))),
+        ("pads", 1, In(x.view(np.float16)), Out(np.zeros((3, 16), np.float16)), 3, 20, 0, 0, 2, 4, 32, 0, 1),
+        ("blocks_of_rows", 1, In(integers), Out(np.zeros_like(integers)), 6, 3, 2, 1, 2),
+        ("slices", 1, In(x), Out(np.zeros((2, 48), np.float32))),
+        ("scalars", 1, Out(np.zeros(9, np.int64))),
+    ]
+    for kernel, blocks, *args in launches:
+        now = program().run(kernel, blocks, *args)
+        late = program(recorded=True).run(kernel, blocks, *args)
+        for a, b in zip(now, late):
+            assert a.tobytes() == b.tobytes(), kernel
+    with pytest.raises(SimulatorError, match="deadlock"):
+        program(recorded=True).run("never", 2, Out(np.zeros(4, np.int32)), 0)

@@ -97,23 +97,23 @@ void applyAtomicLog(AtomicLog& log) {
     log.clear();
 }
 
-void storeRows(Core& core, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows) {
+void storeRows(Core& core, AtomicMode atomic, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows) {
     uint8_t* d = static_cast<uint8_t*>(dst);
     const uint8_t* s = static_cast<const uint8_t*>(src);
-    if (core.atomicOp == AtomicOp::None) {
+    if (atomic.op == AtomicOp::None) {
         for (uint32_t r = 0; r < rows; ++r) std::memcpy(d + int64_t(r) * dstPitch, s + int64_t(r) * srcPitch, rowBytes);
         return;
     }
-    if (core.atomicOp == AtomicOp::Add && isFloat(core.atomicType)) {
+    if (atomic.op == AtomicOp::Add && isFloat(atomic.type)) {
         AtomicLog& log = *core.atomicLog;
         const size_t offset = log.data.size();
         log.data.resize(offset + size_t(rows) * rowBytes);
         for (uint32_t r = 0; r < rows; ++r) std::memcpy(log.data.data() + offset + size_t(r) * rowBytes, s + int64_t(r) * srcPitch, rowBytes);
-        log.entries.push_back({d, uint32_t(rowBytes), rows, dstPitch, core.atomicType, offset});
+        log.entries.push_back({d, uint32_t(rowBytes), rows, dstPitch, atomic.type, offset});
         groupOf(core).pendingAtomics = 1;
         return;
     }
-    for (uint32_t r = 0; r < rows; ++r) combineRow(core.atomicOp, core.atomicType, d + int64_t(r) * dstPitch, s + int64_t(r) * srcPitch, rowBytes);
+    for (uint32_t r = 0; r < rows; ++r) combineRow(atomic.op, atomic.type, d + int64_t(r) * dstPitch, s + int64_t(r) * srcPitch, rowBytes);
 }
 
 void settleAtomics(const void* p, uint64_t bytes) {

@@ -32,11 +32,11 @@ struct AtomicLog {
 
 void applyAtomicLog(AtomicLog& log);
 
-// dst op= src for rows of rowBytes, following the core's atomic setting; without one a plain copy.
+// dst op= src for rows of rowBytes, as the mode says; without one a plain copy.
 // Before storeRows: applies recorded atomics that a plain store would overtake.
-inline void beforeGmStore(Core& core, const void* p, uint64_t bytes) {
-    if (core.atomicOp == AtomicOp::None) beforeGmAccess(p, bytes);
+inline void beforeGmStore(AtomicMode atomic, const void* p, uint64_t bytes) {
+    if (atomic.op == AtomicOp::None) beforeGmAccess(p, bytes);
 }
-void storeRows(Core& core, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
+void storeRows(Core& core, AtomicMode atomic, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
 
 }  // namespace pyto_sim

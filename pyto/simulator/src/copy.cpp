@@ -64,9 +64,8 @@ void copyIn(MemId dstMem, void* dst, int64_t dstPitch, const void* src, int64_t 
     moveRows(static_cast<uint8_t*>(dst), dstPitch, static_cast<const uint8_t*>(src), srcPitch, rowBytes, rows);
 }
 
-void copyOut(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows) {
-    Core& c = core();
-    if (c.atomicOp != AtomicOp::None) return storeRows(c, dst, dstPitch, src, srcPitch, rowBytes, rows);
+void copyOut(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows, AtomicMode atomic) {
+    if (atomic.op != AtomicOp::None) return storeRows(core(), atomic, dst, dstPitch, src, srcPitch, rowBytes, rows);
     beforeGmAccess(dst, extent(dstPitch, rowBytes, rows));
     moveRows(static_cast<uint8_t*>(dst), dstPitch, static_cast<const uint8_t*>(src), srcPitch, rowBytes, rows);
 }
@@ -117,12 +116,12 @@ void copyNd2Nz(MemId dstMem, void* dst, const void* src, const Nd2Nz& s) {
     copyFractalRows(static_cast<uint8_t*>(dst), s, static_cast<const uint8_t*>(src));
 }
 
-void copyNz2Nd(void* dst, const void* src, const Nz2Nd& s) {
+void copyNz2Nd(void* dst, const void* src, const Nz2Nd& s, AtomicMode atomic) {
     Core& c = core();
-    beforeGmStore(c, dst, extent(s.dstPitch, s.rowBytes, s.rows));
+    beforeGmStore(atomic, dst, extent(s.dstPitch, s.rowBytes, s.rows));
     for (uint32_t done = 0; done < s.rowBytes; done += kBlockBytes) {
         const uint32_t n = s.rowBytes - done < kBlockBytes ? s.rowBytes - done : kBlockBytes;
-        storeRows(c, static_cast<uint8_t*>(dst) + done, s.dstPitch, static_cast<const uint8_t*>(src) + uint64_t(done / kBlockBytes) * s.blockStride,
+        storeRows(c, atomic, static_cast<uint8_t*>(dst) + done, s.dstPitch, static_cast<const uint8_t*>(src) + uint64_t(done / kBlockBytes) * s.blockStride,
                   s.rowStride, n, s.rows);
     }
 }

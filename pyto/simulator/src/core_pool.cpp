@@ -66,8 +66,8 @@ Fiber* CorePool::take(bool cube) {
 void CorePool::give(Fiber* fiber) { free_[fiber->core.cube].push_back(fiber); }
 
 void resetCore(Core& core) {
-    core.atomicOp = AtomicOp::None;
-    core.atomicType = DataType::Other;
+    dropPending(core);
+    core.atomic = {AtomicOp::None, DataType::Other};
     std::memset(core.flag, 0, sizeof core.flag);
     std::memset(core.eventUsed, 0, sizeof core.eventUsed);
     core.pipe = nullptr;

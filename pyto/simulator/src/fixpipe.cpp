@@ -167,8 +167,8 @@ void fixpipe(const FixpipeMove& m) {
         for (uint32_t r = 0; r < rows; ++r) convertRow(m, scales, converted + r * outLine, gathered + r * lineBytes, blocks * 16);
         if (!m.fractal) {
             uint8_t* dst = static_cast<uint8_t*>(m.dst) + int64_t(row) * m.dstStep;
-            beforeGmStore(core, dst, uint64_t(rows - 1) * uint64_t(m.dstStep) + m.columns * outBytes);
-            storeRows(core, dst, m.dstStep, converted, outLine, uint64_t(m.columns) * outBytes, rows);
+            beforeGmStore(m.atomic, dst, uint64_t(rows - 1) * uint64_t(m.dstStep) + m.columns * outBytes);
+            storeRows(core, m.atomic, dst, m.dstStep, converted, outLine, uint64_t(m.columns) * outBytes, rows);
             continue;
         }
         const uint32_t blockBytes = blockColumns * outBytes;
@@ -181,8 +181,8 @@ void fixpipe(const FixpipeMove& m) {
                 overwriteL1(core, to, to + rows * blockBytes, true);
                 for (uint32_t r = 0; r < rows; ++r) std::memcpy(dst + r * blockBytes, src + r * outLine, columns * outBytes);
             } else {
-                beforeGmStore(core, dst, uint64_t(rows) * blockBytes);
-                storeRows(core, dst, blockBytes, src, outLine, uint64_t(columns) * outBytes, rows);
+                beforeGmStore(m.atomic, dst, uint64_t(rows) * blockBytes);
+                storeRows(core, m.atomic, dst, blockBytes, src, outLine, uint64_t(columns) * outBytes, rows);
             }
         }
     }

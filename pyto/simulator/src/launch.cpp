@@ -94,6 +94,7 @@ void checkBalanced(Fiber* f) {
 void fiberMain(void* argument) {
     Fiber* f = static_cast<Fiber*>(argument);
     f->core.launch->call(f->entry, f->core.launch->arguments);
+    runPending(f->core);
     checkBalanced(f);
     f->done = true;
     leaveFiber();

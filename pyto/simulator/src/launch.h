@@ -85,6 +85,10 @@ struct WaitPoint {
 // Lets other cores run until the point is reached. Returns at once when it already is.
 void waitFor(const WaitPoint& point);
 
+// Runs, or forgets, what a core has recorded.
+void runPending(Core& core);
+void dropPending(Core& core);
+
 const char* eventName(AscendC::HardEvent event);
 
 // Puts the core's atomics where the launch will apply them in order; with launch.mutex held.

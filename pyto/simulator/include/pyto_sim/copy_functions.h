@@ -16,7 +16,7 @@ inline __attribute__((always_inline)) void checkLocal(Loc loc, const char* call,
 void checkGm(Loc loc, const char* call, const void* p, uint64_t bytes, bool write);
 
 void copyIn(MemId dstMem, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
-void copyOut(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
+void copyOut(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows, AtomicMode atomic);
 void copyLocal(MemId dstMem, void* dst, int64_t dstPitch, MemId srcMem, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
 
 // GM -> UB with rows that start on 32 B: [left pad][row][right pad][filling up to 32 B].
@@ -46,6 +46,6 @@ struct Nz2Nd {
     uint32_t blockStride, rowStride;
     int64_t dstPitch;
 };
-void copyNz2Nd(void* dst, const void* src, const Nz2Nd& shape);
+void copyNz2Nd(void* dst, const void* src, const Nz2Nd& shape, AtomicMode atomic);
 
 }  // namespace pyto_sim

@@ -55,8 +55,15 @@ template <class T> constexpr DataType dataTypeOf() { return DataTypeOf<T>::value
 
 enum class AtomicOp : uint8_t { None, Add, Max, Min };
 
+// What SetAtomic* left: copies to GM take it along when they are issued.
+struct AtomicMode {
+    AtomicOp op;
+    DataType type;
+};
+
 struct CubeState;   // lazy views of L1 and L0, packed operands: src/ only
 struct AtomicLog;   // float atomics waiting for their turn: src/ only (see src/atomic.h)
+struct Pending;     // instructions recorded and not yet run: src/submit.cpp
 struct LaunchState; // src/launch.cpp
 
 constexpr int kEventCount = int(AscendC::HardEvent::MAX);
@@ -70,8 +77,7 @@ struct Core {
     int32_t ratio;            // vector cores a block (GetTaskRation on a vector core)
     bool cube;
     bool mayWait;             // the kernel type starts the cross-core scheduler
-    AtomicOp atomicOp;
-    DataType atomicType;
+    AtomicMode atomic;
     uint8_t flag[kEventCount][kEventIds];       // sets not yet waited for
     uint8_t eventUsed[kEventCount];             // ids handed out by AllocEventID, one bit each
     void* pipe;                                 // the AscendC::TPipe in scope
@@ -80,6 +86,7 @@ struct Core {
     VectorState vector;
     CubeState* cubeState;
     AtomicLog* atomicLog;
+    Pending* pending;                           // null in fast mode
     const uint32_t* pendingAtomics;             // of this block: float atomics recorded and not yet applied
     LaunchState* launch;
     const char* kernelName;

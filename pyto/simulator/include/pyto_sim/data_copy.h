@@ -47,12 +47,13 @@ __attribute__((always_inline)) inline void issueCopyOut(const char* name, const 
     if (mem != MemId::Ub) fail(loc, "%s: no path from %s to GM; L0C goes out through Fixpipe", name, memName(mem));
     checkLocal(loc, name, mem, from, uint64_t(s.rows - 1) * uint64_t(s.srcPitch) + s.rowBytes, 32);
     checkGm(loc, name, d, uint64_t(s.rows - 1) * uint64_t(s.dstPitch) + s.rowBytes, true);
+    const AtomicMode atomic = core().atomic;
     issue(name, PIPE_MTE3, loc,
           [&](Record& r) {
               r.readRows(from, s.rowBytes, s.rows, s.srcPitch);
               r.writeRows(d, s.rowBytes, s.rows, s.dstPitch);
           },
-          [=] { copyOut(d, s.dstPitch, from, s.srcPitch, s.rowBytes, s.rows); });
+          [=] { copyOut(d, s.dstPitch, from, s.srcPitch, s.rowBytes, s.rows, atomic); });
 }
 
 template <class T, class U>
@@ -198,6 +199,7 @@ __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>
     if (p.nValue == 0 || p.dValue == 0) return;
     const pyto_sim::Nz2Nd shape = {p.nValue, uint32_t(p.dValue * sizeof(T)), uint32_t(p.srcNStride) * 32, 32, int64_t(p.dstDStride) * int64_t(sizeof(T))};
     const uint32_t blocks = (shape.rowBytes + 31) / 32;
+    const pyto_sim::AtomicMode atomic = pyto_sim::core().atomic;
     for (uint32_t i = 0; i < p.ndNum; ++i) {
         T* d = dst.ptr() + uint64_t(i) * p.dstNdMatrixStride;
         const T* s = src.ptr() + uint64_t(i) * p.srcNdMatrixStride * 256;
@@ -208,7 +210,7 @@ __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>
                             r.readRows(s, uint64_t(shape.rows) * 32, blocks, shape.blockStride);
                             r.writeRows(d, shape.rowBytes, shape.rows, shape.dstPitch);
                         },
-                        [=] { pyto_sim::copyNz2Nd(d, s, shape); });
+                        [=] { pyto_sim::copyNz2Nd(d, s, shape, atomic); });
     }
 }
 

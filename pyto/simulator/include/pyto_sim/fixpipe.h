@@ -81,7 +81,8 @@ inline FixpipeMove fixpipeMove(T* dst, MemId dstMem, const AscendC::LocalTensor<
             scales,
             fractal ? 1u : uint32_t(p.ndNum),
             uint64_t(p.srcNdStride) * 1024,
-            uint64_t(p.dstNdStride) * sizeof(T)};
+            uint64_t(p.dstNdStride) * sizeof(T),
+            core().atomic};
 }
 
 }  // namespace pyto_sim

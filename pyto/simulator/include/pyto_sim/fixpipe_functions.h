@@ -20,6 +20,7 @@ struct FixpipeMove {
     const uint64_t* scales; // of the vector modes, one a column, in L1 or the fixpipe buffer
     uint32_t matrices;
     uint64_t srcMatrixStep, dstMatrixStep;
+    AtomicMode atomic;
 };
 void fixpipe(const FixpipeMove& move);
 void checkFixpipe(const FixpipeMove& move, MemId src, Loc loc);

@@ -17,7 +17,8 @@
 //   before issue() and capture them.
 //
 // Fast mode (the default) runs body at once; describe is never instantiated, so a record costs nothing. Compiled with
-// PYTO_SIM_RECORD, records go to submit(), which check and timeline modes implement.
+// PYTO_SIM_RECORD, records and bodies go to submit(): src/submit.cpp runs them late but in order; check and timeline
+// modes will judge and price them there.
 #pragma once
 #include <cstdint>
 #include <utility>

@@ -13,8 +13,7 @@ inline void setAtomic(AtomicOp op, const char* name, Loc loc) {
                   "atomics: float, half, bfloat16_t, int32_t, int16_t or int8_t");
     (void)name;
     (void)loc;
-    core().atomicOp = op;
-    core().atomicType = type;
+    core().atomic = {op, type};
 }
 
 }  // namespace pyto_sim
@@ -34,7 +33,7 @@ __aicore__ inline constexpr int16_t GetDataBlockSizeInBytes() { return ONE_BLK_S
 __aicore__ inline int64_t GetSystemCycle() { return pyto_sim::cycleCounter(); }
 __aicore__ inline int64_t GetProgramCounter() { return 0; }
 __aicore__ inline void Trap(Loc loc = Loc::here()) { pyto_sim::fail(loc, "Trap"); }
-__aicore__ inline void InitSocState() { pyto_sim::core().atomicOp = pyto_sim::AtomicOp::None; }
+__aicore__ inline void InitSocState() { pyto_sim::core().atomic.op = pyto_sim::AtomicOp::None; }
 
 __aicore__ inline constexpr uint32_t DivCeil(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 __aicore__ inline constexpr uint32_t AlignUp(uint32_t a, uint32_t b) { return DivCeil(a, b) * b; }
@@ -49,8 +48,8 @@ __aicore__ inline void SetAtomicMax(Loc loc = Loc::here()) { pyto_sim::setAtomic
 template <typename T>
 __aicore__ inline void SetAtomicMin(Loc loc = Loc::here()) { pyto_sim::setAtomic<T>(pyto_sim::AtomicOp::Min, "SetAtomicMin", loc); }
 template <typename T>
-__aicore__ inline void SetAtomicType(Loc loc = Loc::here()) { pyto_sim::setAtomic<T>(pyto_sim::core().atomicOp, "SetAtomicType", loc); }
-__aicore__ inline void SetAtomicNone() { pyto_sim::core().atomicOp = pyto_sim::AtomicOp::None; }
+__aicore__ inline void SetAtomicType(Loc loc = Loc::here()) { pyto_sim::setAtomic<T>(pyto_sim::core().atomic.op, "SetAtomicType", loc); }
+__aicore__ inline void SetAtomicNone() { pyto_sim::core().atomic.op = pyto_sim::AtomicOp::None; }
 __aicore__ inline void DisableDmaAtomic() { SetAtomicNone(); }
 
 // GM is coherent here; check mode looks for the missing ones.
