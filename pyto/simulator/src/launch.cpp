@@ -232,6 +232,18 @@ void addWaiting(std::string& text, int& shown, const Worker& worker) {
             }
 }
 
+// A short wait that does not give up the processor: launches often follow each other within microseconds.
+template <class Done>
+void spin(Done done) {
+    for (int i = 0; i < 400 && !done(); ++i) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        asm volatile("yield");
+#endif
+    }
+}
+
 class Pool {
 public:
     static Pool& get() {
@@ -256,6 +268,7 @@ public:
         }
         workers_[0]->run(state);
         if (count > 1) {
+            spin([&] { return remaining_.load(std::memory_order_acquire) == 0; });
             std::unique_lock<std::mutex> hold(mutex_);
             idle_.wait(hold, [&] { return remaining_ == 0; });
         }
@@ -274,8 +287,9 @@ private:
     }
     void serve(int index) {
         uint64_t seen = 0;
-        std::unique_lock<std::mutex> hold(mutex_);
         for (;;) {
+            spin([&] { return generation_.load(std::memory_order_acquire) != seen; });
+            std::unique_lock<std::mutex> hold(mutex_);
             wake_.wait(hold, [&] { return generation_ != seen; });
             seen = generation_;
             if (index >= wanted_) continue;
@@ -291,8 +305,9 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_, idle_;
     LaunchState* state_ = nullptr;
-    int wanted_ = 0, remaining_ = 0;
-    uint64_t generation_ = 0;
+    int wanted_ = 0;
+    std::atomic<int> remaining_{0};
+    std::atomic<uint64_t> generation_{0};
 };
 
 void reportDeadlock(LaunchState& state) {
