@@ -123,6 +123,11 @@ void convertRow(const FixpipeMove& m, const uint64_t* scales, uint8_t* out, cons
     }
 }
 
+void spreadTile(uint8_t* out, int64_t pitch, const uint8_t* tile, bool transposed) {
+    if (transposed) return transposeTile(out, tile, pitch);
+    for (int r = 0; r < 16; ++r) std::memcpy(out + r * pitch, tile + r * 64, 64);
+}
+
 }  // namespace
 
 uint32_t fixpipeBlockColumns(const FixpipeMove& m) {
@@ -151,17 +156,25 @@ void fixpipe(const FixpipeMove& m) {
     const uint32_t lineBytes = blocks * 64;
     uint8_t* gathered = state.scratch;                 // 16 rows of float or int32
     uint8_t* converted = state.scratch + 16 * 4096 * 4;  // 16 rows as written
+    // Whole tiles of 32-bit values go straight to their rows.
+    const bool straight = m.quant == NoQuant && !m.relu && !m.fractal && m.atomic.op == AtomicOp::None;
     for (uint32_t row = 0; row < m.rows; row += 16) {
         const uint32_t rows = m.rows - row < 16 ? m.rows - row : 16;
+        if (straight && rows == 16 && m.columns % 16 == 0) {
+            uint8_t* dst = static_cast<uint8_t*>(m.dst) + int64_t(row) * m.dstStep;
+            beforeGmStore(m.atomic, dst, uint64_t(rows - 1) * uint64_t(m.dstStep) + m.columns * outBytes);
+            for (uint32_t b = 0; b < blocks; ++b) {
+                const uint32_t at = first + b * m.srcBlockStep + row * 64;
+                spreadTile(dst + b * 64, m.dstStep, l0c + at, tiled && state.transposedC[at / 1024]);
+            }
+            continue;
+        }
         for (uint32_t b = 0; b < blocks; ++b) {
             const uint32_t at = first + b * m.srcBlockStep + row * 64;
-            alignas(64) uint8_t turned[1024];
-            const uint8_t* tile = l0c + at;
-            if (tiled && state.transposedC[at / 1024]) {
-                transposeTile(turned, tile);
-                tile = turned;
-            }
-            for (uint32_t r = 0; r < rows; ++r) std::memcpy(gathered + r * lineBytes + b * 64, tile + r * 64, 64);
+            if (tiled && state.transposedC[at / 1024])
+                transposeTile(gathered + b * 64, l0c + at, lineBytes);
+            else
+                for (uint32_t r = 0; r < rows; ++r) std::memcpy(gathered + r * lineBytes + b * 64, l0c + at + r * 64, 64);
         }
         const uint32_t outLine = blocks * 16 * outBytes;
         for (uint32_t r = 0; r < rows; ++r) convertRow(m, scales, converted + r * outLine, gathered + r * lineBytes, blocks * 16);

@@ -73,6 +73,23 @@ inline __attribute__((always_inline)) void prefetchRest(const L1View& v, uint32_
         for (uint32_t c = begin; c < end; c += 64) __builtin_prefetch(line + c, 0, 2);
 }
 
+inline __attribute__((always_inline)) void writeRun(LazyL0& lazy, uint32_t index, uint32_t indexStep, const uint8_t* src, int64_t step, uint32_t n,
+                                                    uint8_t form) {
+    const uint32_t clock = lazy.clock;
+    if (indexStep == 1) {  // in vectors
+        const uint8_t** to = lazy.src + index;
+        for (uint32_t j = 0; j < n; ++j) to[j] = src + int64_t(j) * step;
+        for (uint32_t j = 0; j < n; ++j) lazy.written[index + j] = clock;
+        for (uint32_t j = 0; j < n; ++j) lazy.form[index + j] = form;
+        return;
+    }
+    for (uint32_t j = 0; j < n; ++j, index += indexStep, src += step) {
+        lazy.src[index] = src;
+        lazy.form[index] = form;
+        lazy.written[index] = clock;
+    }
+}
+
 // The usual loads: whole fractals of one view, of the form of the last load; below each other
 // with a wrap to the next column block at the view's end, or side by side. False when it is something else.
 inline __attribute__((always_inline)) bool loadRun(const L1View& v, LazyL0& lazy, uint32_t index, uint32_t indexStep, uint32_t at, uint32_t rowStep,
@@ -102,15 +119,11 @@ inline __attribute__((always_inline)) bool loadRun(const L1View& v, LazyL0& lazy
     }
     if ((block + blocks) * kBlockBytes > v.rowBytes) return false;
     const uint8_t* src = v.src + int64_t(row) * v.pitch + block * kBlockBytes;
-    const uint32_t clock = lazy.clock;
-    for (uint32_t k = 0; k < blocks; ++k) {
-        const uint32_t n = count - k * each < each ? count - k * each : each;
-        const uint8_t* p = src + k * kBlockBytes;
-        for (uint32_t j = 0; j < n; ++j, index += indexStep, p += step) {
-            lazy.src[index] = p;
-            lazy.form[index] = form;
-            lazy.written[index] = clock;
-        }
+    if (each == 1) {
+        writeRun(lazy, index, indexStep, src, kBlockBytes, count, form);
+    } else {
+        for (uint32_t k = 0; k < blocks; ++k, index += each * indexStep, src += kBlockBytes)
+            writeRun(lazy, index, indexStep, src, step, count - k * each < each ? count - k * each : each, form);
     }
     if (b) prefetchRest(v, row, block, each, blocks);
     return true;

@@ -45,20 +45,29 @@ void compareStrips(const LazyL0& lazy, const Layout& l, uint32_t count, Regular&
     }
 }
 
-// When all strips have one form of whole rows side by side (B of a generated kernel): plain vector comparisons.
+// When all strips have one form of whole rows, and their fractals lie close together as generated kernels leave them:
+// plain vector comparisons.
 bool uniformRows(const LazyL0& lazy, const Layout& l, uint32_t count) {
     const uint8_t form = lazy.form[l.first];
+    if (lazy.forms[form].kind != FractalForm::Rows || lazy.forms[form].rowBytes < kBlockBytes) return false;
     const bool sideBySide = (count == 1 || l.stripStep == 1) && l.kStep == count;
-    if (lazy.forms[form].kind != FractalForm::Rows || !sideBySide || lazy.forms[form].rowBytes < kBlockBytes) return false;
+    const bool below = l.kStep == 1 && l.stripStep == l.fractals;
+    if (!sideBySide && !below) return false;
     const uint32_t total = l.fractals * count;
     const uint8_t* forms = lazy.form + l.first;
     const uint8_t* const* src = lazy.src + l.first;
     uint32_t different = 0;
     for (uint32_t i = 0; i < total; ++i) different |= uint32_t(forms[i] ^ form);
+    if (different != 0) return false;
+    auto step = [](const uint8_t* from, const uint8_t* to) { return (reinterpret_cast<uint64_t>(to) - reinterpret_cast<uint64_t>(from)) ^ kBlockBytes; };
     uint64_t apart = 0;
-    for (uint32_t i = count; i < total; ++i)
-        apart |= (reinterpret_cast<uint64_t>(src[i]) - reinterpret_cast<uint64_t>(src[i - count])) ^ kBlockBytes;
-    return different == 0 && apart == 0;
+    if (sideBySide) {
+        for (uint32_t i = count; i < total; ++i) apart |= step(src[i - count], src[i]);
+    } else {
+        for (uint32_t s = 0; s < count; ++s, src += l.fractals)
+            for (uint32_t i = 1; i < l.fractals; ++i) apart |= step(src[i - 1], src[i]);
+    }
+    return apart == 0;
 }
 
 bool lastFits(const LazyL0& lazy, const Layout& l, uint32_t s, uint32_t needRows) {

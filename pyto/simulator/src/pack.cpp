@@ -40,7 +40,7 @@ PYTO_SIM_AVX512 void interleaveLines(uint8_t* out, const uint8_t* even, const ui
 }
 
 // 16 rows of 16 dwords, transposed.
-PYTO_SIM_AVX512 void transposeDwords(uint8_t* out, const uint8_t* in) {
+PYTO_SIM_AVX512 void transposeDwords(uint8_t* out, const uint8_t* in, int64_t pitch) {
     __m512i r[16], t[16];
     for (int i = 0; i < 16; ++i) r[i] = _mm512_loadu_si512(in + i * 64);
     for (int i = 0; i < 16; i += 2) {
@@ -60,10 +60,10 @@ PYTO_SIM_AVX512 void transposeDwords(uint8_t* out, const uint8_t* in) {
         t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
     }
     for (int i = 0; i < 4; ++i) {
-        _mm512_storeu_si512(out + i * 64, _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88));
-        _mm512_storeu_si512(out + (i + 4) * 64, _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88));
-        _mm512_storeu_si512(out + (i + 8) * 64, _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd));
-        _mm512_storeu_si512(out + (i + 12) * 64, _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd));
+        _mm512_storeu_si512(out + i * pitch, _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88));
+        _mm512_storeu_si512(out + (i + 4) * pitch, _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88));
+        _mm512_storeu_si512(out + (i + 8) * pitch, _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd));
+        _mm512_storeu_si512(out + (i + 12) * pitch, _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd));
     }
 }
 #endif
@@ -82,12 +82,12 @@ uint32_t elementBytesOf(DataType type) { return type == DataType::F32 ? 4 : type
 
 }  // namespace
 
-void transposeTile(uint8_t* out, const uint8_t* in) {
+void transposeTile(uint8_t* out, const uint8_t* in, int64_t pitch) {
 #if PYTO_SIM_X86
-    if (isa() >= Isa::Avx512) return transposeDwords(out, in);
+    if (isa() >= Isa::Avx512) return transposeDwords(out, in, pitch);
 #endif
     for (int i = 0; i < 16; ++i)
-        for (int j = 0; j < 16; ++j) std::memcpy(out + i * 64 + j * 4, in + j * 64 + i * 4, 4);
+        for (int j = 0; j < 16; ++j) std::memcpy(out + i * pitch + j * 4, in + j * 64 + i * 4, 4);
 }
 
 void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstTile, uint32_t kTiles, uint32_t elementBytes) {

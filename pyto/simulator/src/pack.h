@@ -6,8 +6,8 @@
 
 namespace pyto_sim {
 
-// 16 x 16 words of 4 bytes, transposed.
-void transposeTile(uint8_t* out, const uint8_t* in);
+// 16 x 16 words of 4 bytes, transposed; rows of the result `pitch` bytes apart.
+void transposeTile(uint8_t* out, const uint8_t* in, int64_t pitch = 64);
 
 // Row tiles: kTiles tiles of 16 rows of 64 bytes.
 void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstTile, uint32_t kTiles, uint32_t elementBytes);
