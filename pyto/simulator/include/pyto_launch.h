@@ -5,7 +5,8 @@
 //   PYTO_LAUNCH(name, blocks, stream, args...)   runs it to its end; on an error the enclosing function returns the
 //                                        nonzero code and pyto_last_error() has the message
 //   PYTO_IN / PYTO_OUT / PYTO_INOUT(pointer, bytes)   a GM argument with direction and extent
-//   PYTO_DEFINE_KERNEL(name, type)       ties name -> {name__aic, name__aiv, type}; once a program, written by pyto.build
+//   PYTO_DEFINE_KERNEL(name, type)       ties name -> {name__aic, name__aiv, type}; once a program, written by
+//   pyto.build
 #pragma once
 #include <cstdint>
 
@@ -53,7 +54,8 @@ struct KernelInfo {
 
 using KernelCall = void (*)(void (*entry)(), const void* arguments);
 
-int launch(const KernelInfo& kernel, int64_t blocks, const GmArg* ranges, int rangeCount, KernelCall call, const void* arguments);
+int launch(const KernelInfo& kernel, int64_t blocks, const GmArg* ranges, int rangeCount, KernelCall call,
+           const void* arguments);
 
 inline void addGmRange(GmArg* ranges, int& count, const GmArg& arg) { ranges[count++] = arg; }
 template <class T>
@@ -79,24 +81,29 @@ struct KernelSignature {
 
 }  // namespace pyto_sim
 
-#define PYTO_IN(pointer, bytes) ::pyto_sim::GmArg{const_cast<void*>(static_cast<const void*>(pointer)), int64_t(bytes), ::pyto_sim::GmDirection::In}
-#define PYTO_OUT(pointer, bytes) ::pyto_sim::GmArg{static_cast<void*>(pointer), int64_t(bytes), ::pyto_sim::GmDirection::Out}
-#define PYTO_INOUT(pointer, bytes) ::pyto_sim::GmArg{static_cast<void*>(pointer), int64_t(bytes), ::pyto_sim::GmDirection::InOut}
+#define PYTO_IN(pointer, bytes)                                                                           \
+    ::pyto_sim::GmArg {                                                                                   \
+        const_cast<void*>(static_cast<const void*>(pointer)), int64_t(bytes), ::pyto_sim::GmDirection::In \
+    }
+#define PYTO_OUT(pointer, bytes) \
+    ::pyto_sim::GmArg { static_cast<void*>(pointer), int64_t(bytes), ::pyto_sim::GmDirection::Out }
+#define PYTO_INOUT(pointer, bytes) \
+    ::pyto_sim::GmArg { static_cast<void*>(pointer), int64_t(bytes), ::pyto_sim::GmDirection::InOut }
 
 #define PYTO_CUBE_CORES() int64_t(PYTO_CHIP_CUBE_CORES)
 #define PYTO_VECTOR_CORES() int64_t(PYTO_CHIP_VECTOR_CORES)
 #define PYTO_MIN(a, b) (int64_t(a) < int64_t(b) ? int64_t(a) : int64_t(b))
 #define PYTO_MAX(a, b) (int64_t(a) > int64_t(b) ? int64_t(a) : int64_t(b))
 
-#define PYTO_KERNEL(name, ...)                                         \
-    extern "C" const ::pyto_sim::KernelInfo pyto_kernel_##name;        \
+#define PYTO_KERNEL(name, ...)                                  \
+    extern "C" const ::pyto_sim::KernelInfo pyto_kernel_##name; \
     using pyto_signature_##name = ::pyto_sim::KernelSignature<__VA_ARGS__>
 
-#define PYTO_LAUNCH(name, blocks, stream, ...)                                                             \
-    do {                                                                                                   \
-        (void)(stream);                                                                                    \
-        const int pyto_status_ = pyto_signature_##name::run(pyto_kernel_##name, (blocks), ##__VA_ARGS__);  \
-        if (pyto_status_ != 0) return pyto_status_;                                                        \
+#define PYTO_LAUNCH(name, blocks, stream, ...)                                                            \
+    do {                                                                                                  \
+        (void)(stream);                                                                                   \
+        const int pyto_status_ = pyto_signature_##name::run(pyto_kernel_##name, (blocks), ##__VA_ARGS__); \
+        if (pyto_status_ != 0) return pyto_status_;                                                       \
     } while (0)
 
 #define PYTO_ENTRY_SOME_(symbol) extern "C" void symbol();
@@ -113,7 +120,6 @@ struct KernelSignature {
 #define PYTO_ENTRIES_KERNEL_TYPE_MIX_AIC_1_1(name) &name##__aic, &name##__aiv
 #define PYTO_ENTRIES_KERNEL_TYPE_MIX_AIC_1_2(name) &name##__aic, &name##__aiv
 
-#define PYTO_DEFINE_KERNEL(name, type)                               \
-    PYTO_DECLARE_##type(name)                                        \
-    extern "C" const ::pyto_sim::KernelInfo pyto_kernel_##name;      \
+#define PYTO_DEFINE_KERNEL(name, type)                                                    \
+    PYTO_DECLARE_##type(name) extern "C" const ::pyto_sim::KernelInfo pyto_kernel_##name; \
     const ::pyto_sim::KernelInfo pyto_kernel_##name = {#name, PYTO_ENTRIES_##type(name), type}

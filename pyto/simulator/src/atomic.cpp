@@ -19,9 +19,12 @@ void addFloats(uint8_t* dst, const uint8_t* src, uint64_t bytes) {
 
 void addRow(DataType type, uint8_t* dst, const uint8_t* src, uint64_t bytes) {
     switch (type) {
-        case DataType::F32: return addFloats<float>(dst, src, bytes);
-        case DataType::F16: return addFloats<half>(dst, src, bytes);
-        default: return addFloats<bfloat16_t>(dst, src, bytes);
+        case DataType::F32:
+            return addFloats<float>(dst, src, bytes);
+        case DataType::F16:
+            return addFloats<half>(dst, src, bytes);
+        default:
+            return addFloats<bfloat16_t>(dst, src, bytes);
     }
 }
 
@@ -71,12 +74,24 @@ void combineRow(AtomicOp op, DataType type, uint8_t* dst, const uint8_t* src, ui
         const uint64_t n = bytes < room ? bytes : room;
         StripeLock hold(dst);
         switch (type) {
-            case DataType::F32: combine<float>(op, dst, src, n / 4); break;
-            case DataType::F16: combine<half>(op, dst, src, n / 2); break;
-            case DataType::BF16: combine<bfloat16_t>(op, dst, src, n / 2); break;
-            case DataType::S32: combine<int32_t>(op, dst, src, n / 4); break;
-            case DataType::S16: combine<int16_t>(op, dst, src, n / 2); break;
-            default: combine<int8_t>(op, dst, src, n); break;
+            case DataType::F32:
+                combine<float>(op, dst, src, n / 4);
+                break;
+            case DataType::F16:
+                combine<half>(op, dst, src, n / 2);
+                break;
+            case DataType::BF16:
+                combine<bfloat16_t>(op, dst, src, n / 2);
+                break;
+            case DataType::S32:
+                combine<int32_t>(op, dst, src, n / 4);
+                break;
+            case DataType::S16:
+                combine<int16_t>(op, dst, src, n / 2);
+                break;
+            default:
+                combine<int8_t>(op, dst, src, n);
+                break;
         }
         dst += n;
         src += n;
@@ -93,11 +108,13 @@ Group& groupOf(Core& core) {
 void applyAtomicLog(AtomicLog& log) {
     for (const AtomicEntry& e : log.entries)
         for (uint32_t r = 0; r < e.rows; ++r)
-            addRow(e.type, e.dst + int64_t(r) * e.dstPitch, log.data.data() + e.offset + size_t(r) * e.rowBytes, e.rowBytes);
+            addRow(e.type, e.dst + int64_t(r) * e.dstPitch, log.data.data() + e.offset + size_t(r) * e.rowBytes,
+                   e.rowBytes);
     log.clear();
 }
 
-void storeRows(Core& core, AtomicMode atomic, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows) {
+void storeRows(Core& core, AtomicMode atomic, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch,
+               uint64_t rowBytes, uint32_t rows) {
     uint8_t* d = static_cast<uint8_t*>(dst);
     const uint8_t* s = static_cast<const uint8_t*>(src);
     if (atomic.op == AtomicOp::None) {
@@ -108,12 +125,14 @@ void storeRows(Core& core, AtomicMode atomic, void* dst, int64_t dstPitch, const
         AtomicLog& log = *core.atomicLog;
         const size_t offset = log.data.size();
         log.data.resize(offset + size_t(rows) * rowBytes);
-        for (uint32_t r = 0; r < rows; ++r) std::memcpy(log.data.data() + offset + size_t(r) * rowBytes, s + int64_t(r) * srcPitch, rowBytes);
+        for (uint32_t r = 0; r < rows; ++r)
+            std::memcpy(log.data.data() + offset + size_t(r) * rowBytes, s + int64_t(r) * srcPitch, rowBytes);
         log.entries.push_back({d, uint32_t(rowBytes), rows, dstPitch, atomic.type, offset});
         groupOf(core).pendingAtomics = 1;
         return;
     }
-    for (uint32_t r = 0; r < rows; ++r) combineRow(atomic.op, atomic.type, d + int64_t(r) * dstPitch, s + int64_t(r) * srcPitch, rowBytes);
+    for (uint32_t r = 0; r < rows; ++r)
+        combineRow(atomic.op, atomic.type, d + int64_t(r) * dstPitch, s + int64_t(r) * srcPitch, rowBytes);
 }
 
 void settleAtomics(const void* p, uint64_t bytes) {

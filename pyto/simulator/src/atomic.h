@@ -37,6 +37,7 @@ void applyAtomicLog(AtomicLog& log);
 inline void beforeGmStore(AtomicMode atomic, const void* p, uint64_t bytes) {
     if (atomic.op == AtomicOp::None) beforeGmAccess(p, bytes);
 }
-void storeRows(Core& core, AtomicMode atomic, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows);
+void storeRows(Core& core, AtomicMode atomic, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch,
+               uint64_t rowBytes, uint32_t rows);
 
 }  // namespace pyto_sim

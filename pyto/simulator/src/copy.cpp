@@ -11,7 +11,9 @@ namespace pyto_sim {
 
 namespace {
 
-uint32_t offsetIn(const Core& core, MemId mem, const void* p) { return uint32_t(static_cast<const uint8_t*>(p) - core.mem[int(mem)]); }
+uint32_t offsetIn(const Core& core, MemId mem, const void* p) {
+    return uint32_t(static_cast<const uint8_t*>(p) - core.mem[int(mem)]);
+}
 
 // Tells lazy descriptions that rows of a local memory are about to change.
 void beforeLocalWrite(Core& core, MemId mem, const void* dst, int64_t pitch, uint64_t rowBytes, uint32_t rows) {
@@ -30,7 +32,9 @@ void moveRows(uint8_t* d, int64_t dstPitch, const uint8_t* s, int64_t srcPitch, 
     for (uint32_t r = 0; r < rows; ++r) std::memmove(d + int64_t(r) * dstPitch, s + int64_t(r) * srcPitch, rowBytes);
 }
 
-uint64_t extent(int64_t pitch, uint64_t rowBytes, uint32_t rows) { return uint64_t(rows - 1) * uint64_t(pitch) + rowBytes; }
+uint64_t extent(int64_t pitch, uint64_t rowBytes, uint32_t rows) {
+    return uint64_t(rows - 1) * uint64_t(pitch) + rowBytes;
+}
 
 }  // namespace
 
@@ -39,8 +43,10 @@ void failLocal(Loc loc, const char* call, MemId mem, const void* p, uint64_t byt
     if (mem == MemId::Gm || base == nullptr) fail(loc, "%s: the tensor lies in no memory of this core", call);
     const uint64_t at = uint64_t(static_cast<const uint8_t*>(p) - base);
     if (at > kMemBytes[int(mem)] || bytes > kMemBytes[int(mem)] - at)
-        fail(loc, "%s: bytes %lld..%lld of %s, which has %u", call, (long long)at, (long long)(at + bytes), memName(mem), kMemBytes[int(mem)]);
-    fail(loc, "%s: address %llu in %s is not a multiple of %u bytes", call, (unsigned long long)at, memName(mem), align);
+        fail(loc, "%s: bytes %lld..%lld of %s, which has %u", call, (long long)at, (long long)(at + bytes),
+             memName(mem), kMemBytes[int(mem)]);
+    fail(loc, "%s: address %llu in %s is not a multiple of %u bytes", call, (unsigned long long)at, memName(mem),
+         align);
 }
 
 void checkGm(Loc loc, const char* call, const void* p, uint64_t bytes, bool write) {
@@ -58,19 +64,22 @@ void checkGm(Loc loc, const char* call, const void* p, uint64_t bytes, bool writ
     fail(loc, "%s: writes to a GM tensor that the launch binds as input", call);
 }
 
-void copyIn(MemId dstMem, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows) {
+void copyIn(MemId dstMem, void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes,
+            uint32_t rows) {
     beforeGmAccess(src, extent(srcPitch, rowBytes, rows));
     beforeLocalWrite(core(), dstMem, dst, dstPitch, rowBytes, rows);
     moveRows(static_cast<uint8_t*>(dst), dstPitch, static_cast<const uint8_t*>(src), srcPitch, rowBytes, rows);
 }
 
-void copyOut(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows, AtomicMode atomic) {
+void copyOut(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows,
+             AtomicMode atomic) {
     if (atomic.op != AtomicOp::None) return storeRows(core(), atomic, dst, dstPitch, src, srcPitch, rowBytes, rows);
     beforeGmAccess(dst, extent(dstPitch, rowBytes, rows));
     moveRows(static_cast<uint8_t*>(dst), dstPitch, static_cast<const uint8_t*>(src), srcPitch, rowBytes, rows);
 }
 
-void copyLocal(MemId dstMem, void* dst, int64_t dstPitch, MemId srcMem, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows) {
+void copyLocal(MemId dstMem, void* dst, int64_t dstPitch, MemId srcMem, const void* src, int64_t srcPitch,
+               uint64_t rowBytes, uint32_t rows) {
     Core& c = core();
     if (srcMem == MemId::L1) {
         const uint32_t begin = offsetIn(c, srcMem, src);
@@ -80,7 +89,8 @@ void copyLocal(MemId dstMem, void* dst, int64_t dstPitch, MemId srcMem, const vo
     moveRows(static_cast<uint8_t*>(dst), dstPitch, static_cast<const uint8_t*>(src), srcPitch, rowBytes, rows);
 }
 
-void copyInPad(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows, PadRow pad) {
+void copyInPad(void* dst, int64_t dstPitch, const void* src, int64_t srcPitch, uint64_t rowBytes, uint32_t rows,
+               PadRow pad) {
     beforeGmAccess(src, extent(srcPitch, rowBytes, rows));
     uint8_t* d = static_cast<uint8_t*>(dst);
     const uint8_t* s = static_cast<const uint8_t*>(src);
@@ -106,10 +116,13 @@ void copyNd2Nz(MemId dstMem, void* dst, const void* src, const Nd2Nz& s) {
     const uint32_t blocks = (s.rowBytes + kBlockBytes - 1) / kBlockBytes;
     const uint32_t end = begin + (blocks - 1) * s.blockStride + (s.rows - 1) * s.rowStride + kBlockBytes;
     const bool dense = s.rowStride == kBlockBytes && (blocks == 1 || s.blockStride == s.rows * kBlockBytes);
-    const bool lazy = s.rowStride == kBlockBytes && (blocks == 1 || s.blockStride >= s.rows * kBlockBytes) && s.srcPitch <= INT32_MAX;
+    const bool lazy =
+        s.rowStride == kBlockBytes && (blocks == 1 || s.blockStride >= s.rows * kBlockBytes) && s.srcPitch <= INT32_MAX;
     if (lazy && isConstantGm(c, src, int64_t(read))) {
-        const uint32_t stride = blocks == 1 && s.blockStride < s.rows * kBlockBytes ? s.rows * kBlockBytes : s.blockStride;
-        leaveView(c, {begin, end, static_cast<const uint8_t*>(src), s.srcPitch, s.rows, s.rowBytes, stride, 0, dense, 0});
+        const uint32_t stride =
+            blocks == 1 && s.blockStride < s.rows * kBlockBytes ? s.rows * kBlockBytes : s.blockStride;
+        leaveView(c,
+                  {begin, end, static_cast<const uint8_t*>(src), s.srcPitch, s.rows, s.rowBytes, stride, 0, dense, 0});
         return;
     }
     overwriteL1(c, begin, end, dense);
@@ -121,8 +134,9 @@ void copyNz2Nd(void* dst, const void* src, const Nz2Nd& s, AtomicMode atomic) {
     beforeGmStore(atomic, dst, extent(s.dstPitch, s.rowBytes, s.rows));
     for (uint32_t done = 0; done < s.rowBytes; done += kBlockBytes) {
         const uint32_t n = s.rowBytes - done < kBlockBytes ? s.rowBytes - done : kBlockBytes;
-        storeRows(c, atomic, static_cast<uint8_t*>(dst) + done, s.dstPitch, static_cast<const uint8_t*>(src) + uint64_t(done / kBlockBytes) * s.blockStride,
-                  s.rowStride, n, s.rows);
+        storeRows(c, atomic, static_cast<uint8_t*>(dst) + done, s.dstPitch,
+                  static_cast<const uint8_t*>(src) + uint64_t(done / kBlockBytes) * s.blockStride, s.rowStride, n,
+                  s.rows);
     }
 }
 

@@ -14,7 +14,7 @@ struct Worker;
 struct Fiber {
     Core core;
     uint8_t* stack = nullptr;
-    void* resume = nullptr;   // stack pointer while not running
+    void* resume = nullptr;  // stack pointer while not running
     bool done = false;
     WaitPoint wait;
     Group* group = nullptr;

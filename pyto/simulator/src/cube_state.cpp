@@ -167,7 +167,8 @@ void removeView(CubeState& s, int i) {
 }
 
 bool sameFootprint(const L1View& a, const L1View& b) {
-    return a.begin == b.begin && a.end == b.end && a.rows == b.rows && a.rowBytes == b.rowBytes && a.blockStride == b.blockStride;
+    return a.begin == b.begin && a.end == b.end && a.rows == b.rows && a.rowBytes == b.rowBytes &&
+           a.blockStride == b.blockStride;
 }
 
 }  // namespace

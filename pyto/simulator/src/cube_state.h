@@ -20,13 +20,13 @@ constexpr uint32_t kTilesL0C = 128 * 1024 / 1024;
 
 // Rows of GM standing for fractals in L1: row r, bytes [32 k, 32 k + 32) of it at begin + k * blockStride + 32 r.
 struct L1View {
-    uint32_t begin, end;   // in L1; the hull of what the copy would have written
+    uint32_t begin, end;  // in L1; the hull of what the copy would have written
     const uint8_t* src;
     int64_t pitch;
     uint32_t rows, rowBytes;
     uint32_t blockStride;
-    uint64_t blockInverse; // ceil(2^40 / blockStride): offset * blockInverse >> 40 is the column block
-    bool dense;            // every byte of the hull
+    uint64_t blockInverse;   // ceil(2^40 / blockStride): offset * blockInverse >> 40 is the column block
+    bool dense;              // every byte of the hull
     uint32_t blocksInverse;  // 2^16 / column blocks
 };
 
@@ -34,9 +34,9 @@ struct L1View {
 struct FractalForm {
     enum Kind : uint8_t { Real, Rows, Columns };
     Kind kind;
-    uint8_t rows;          // rows that exist, at most 16; the others, and bytes past rowBytes, are zero
-    uint8_t rowBytes;      // bytes of a row that exist, at most 32
-    int64_t pitch;         // Rows: bytes from row to row. Columns (16-bit): from source row (a column here) to source row
+    uint8_t rows;      // rows that exist, at most 16; the others, and bytes past rowBytes, are zero
+    uint8_t rowBytes;  // bytes of a row that exist, at most 32
+    int64_t pitch;     // Rows: bytes from row to row. Columns (16-bit): from source row (a column here) to source row
 };
 
 // One L0 memory: for each fractal the address of its element (0, 0) in GM and its form; form 0 is "the bytes are here".
@@ -45,16 +45,17 @@ struct LazyL0 {
     const uint8_t* src[kFractalsL0];
     uint8_t form[kFractalsL0];
     FractalForm forms[kMaxForms];
-    int formCount;         // including form 0
+    int formCount;  // including form 0
     int lastForm;
-    uint32_t clock;        // counts writes
-    uint32_t startClock;   // when the block began: fractals not written since hold nothing
+    uint32_t clock;                 // counts writes
+    uint32_t startClock;            // when the block began: fractals not written since hold nothing
     uint32_t written[kFractalsL0];  // when each fractal was last written
 
     // The number of a form, -1 when the table is full.
     int formOf(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch) {
         const FractalForm& f = forms[lastForm];
-        if (__builtin_expect(f.kind == kind && f.rows == rows && f.rowBytes == rowBytes && f.pitch == pitch, 1)) return lastForm;
+        if (__builtin_expect(f.kind == kind && f.rows == rows && f.rowBytes == rowBytes && f.pitch == pitch, 1))
+            return lastForm;
         return findForm(kind, rows, rowBytes, pitch);
     }
     int findForm(FractalForm::Kind kind, uint32_t rows, uint32_t rowBytes, int64_t pitch);
@@ -64,7 +65,7 @@ struct PackedKey {
     const void* src;
     int64_t pitch;
     uint32_t rows, bytes;
-    uint32_t form;         // how it is packed, which element type
+    uint32_t form;  // how it is packed, which element type
 };
 
 // Packed copies of pieces of constant GM; empty when a launch begins.
@@ -92,18 +93,18 @@ private:
 
 struct CubeState {
     static constexpr int kMaxViews = 64;
-    uint64_t launch;               // that the packed pieces belong to
+    uint64_t launch;  // that the packed pieces belong to
     L1View views[kMaxViews];
     int viewCount;
     int lastView;
     uint64_t writtenL1[512 * 1024 / kBlockBytes / 64];  // a bit for each 32 B of L1 that holds bytes of this block
     LazyL0 a, b;
-    bool transposedC[kTilesL0C];   // a 16x16 tile of L0C kept column by column
+    bool transposedC[kTilesL0C];  // a 16x16 tile of L0C kept column by column
     uint16_t padRegister;
     struct {
         uint16_t height, width;
         uint8_t pad[4];
-    } image;                       // SetFmatrix
+    } image;  // SetFmatrix
     uint64_t loadPadValue;
     PackCache packed;
     // Packed strips of real bytes in L0A, by first fractal: valid while the strip is not written again.
@@ -113,7 +114,7 @@ struct CubeState {
     static constexpr uint32_t kPackedStrips = 64, kPackedStripBytes = 16384;
     PackedStrip packedStrips[kPackedStrips];
     uint8_t* packedStripBytes;
-    uint8_t* scratch;              // kScratchBytes, 64-byte aligned
+    uint8_t* scratch;  // kScratchBytes, 64-byte aligned
     static constexpr uint32_t kScratchBytes = 2u << 20;
 };
 
@@ -124,7 +125,7 @@ bool isConstantGm(const Core& core, const void* p, int64_t bytes);
 
 // L1
 void leaveView(Core& core, L1View view);
-void settleL1(Core& core, uint32_t begin, uint32_t end);        // before its bytes are read
+void settleL1(Core& core, uint32_t begin, uint32_t end);                 // before its bytes are read
 void overwriteL1(Core& core, uint32_t begin, uint32_t end, bool dense);  // before bytes are written
 void markWritten(CubeState& state, uint32_t begin, uint32_t end);
 bool anyWritten(const CubeState& state, uint32_t begin, uint32_t end);

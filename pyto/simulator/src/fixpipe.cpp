@@ -16,9 +16,14 @@ namespace {
 
 uint32_t bytesOf(DataType t) {
     switch (t) {
-        case DataType::F32: case DataType::S32: return 4;
-        case DataType::F16: case DataType::BF16: return 2;
-        default: return 1;
+        case DataType::F32:
+        case DataType::S32:
+            return 4;
+        case DataType::F16:
+        case DataType::BF16:
+            return 2;
+        default:
+            return 1;
     }
 }
 
@@ -38,7 +43,8 @@ int clampRound(float x, int low, int high) {
 #if PYTO_SIM_X86
 PYTO_SIM_AVX2 void halvesWide(uint16_t* out, const float* in, uint32_t n) {
     for (uint32_t i = 0; i < n; i += 8)
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
 }
 #endif
 
@@ -94,7 +100,8 @@ void convertRow(const FixpipeMove& m, const uint64_t* scales, uint8_t* out, cons
             }
             return;
         }
-        default: break;
+        default:
+            break;
     }
     const uint32_t columns = m.columns < n ? m.columns : n;
     for (uint32_t i = 0; i < columns; ++i) {
@@ -148,13 +155,14 @@ void fixpipe(const FixpipeMove& m) {
     if (m.scales != nullptr && (m.quant == VDEQF16 || m.quant == VQF322B8_PRE || m.quant == VREQ8)) {
         const uint8_t* p = reinterpret_cast<const uint8_t*>(m.scales);
         const uint8_t* l1 = core.mem[int(MemId::L1)];
-        if (p >= l1 && p < l1 + kMemBytes[int(MemId::L1)]) settleL1(core, uint32_t(p - l1), uint32_t(p - l1) + m.columns * 8);
+        if (p >= l1 && p < l1 + kMemBytes[int(MemId::L1)])
+            settleL1(core, uint32_t(p - l1), uint32_t(p - l1) + m.columns * 8);
         scales = m.scales;
     }
     const uint32_t outBytes = bytesOf(m.to);
     const uint32_t blockColumns = fixpipeBlockColumns(m);
     const uint32_t lineBytes = blocks * 64;
-    uint8_t* gathered = state.scratch;                 // 16 rows of float or int32
+    uint8_t* gathered = state.scratch;                   // 16 rows of float or int32
     uint8_t* converted = state.scratch + 16 * 4096 * 4;  // 16 rows as written
     // Whole tiles of 32-bit values go straight to their rows.
     const bool straight = m.quant == NoQuant && !m.relu && !m.fractal && m.atomic.op == AtomicOp::None;
@@ -174,10 +182,12 @@ void fixpipe(const FixpipeMove& m) {
             if (tiled && state.transposedC[at / 1024])
                 transposeTile(gathered + b * 64, l0c + at, lineBytes);
             else
-                for (uint32_t r = 0; r < rows; ++r) std::memcpy(gathered + r * lineBytes + b * 64, l0c + at + r * 64, 64);
+                for (uint32_t r = 0; r < rows; ++r)
+                    std::memcpy(gathered + r * lineBytes + b * 64, l0c + at + r * 64, 64);
         }
         const uint32_t outLine = blocks * 16 * outBytes;
-        for (uint32_t r = 0; r < rows; ++r) convertRow(m, scales, converted + r * outLine, gathered + r * lineBytes, blocks * 16);
+        for (uint32_t r = 0; r < rows; ++r)
+            convertRow(m, scales, converted + r * outLine, gathered + r * lineBytes, blocks * 16);
         if (!m.fractal) {
             uint8_t* dst = static_cast<uint8_t*>(m.dst) + int64_t(row) * m.dstStep;
             beforeGmStore(m.atomic, dst, uint64_t(rows - 1) * uint64_t(m.dstStep) + m.columns * outBytes);
@@ -186,13 +196,15 @@ void fixpipe(const FixpipeMove& m) {
         }
         const uint32_t blockBytes = blockColumns * outBytes;
         for (uint32_t b = 0; b * blockColumns < m.columns; ++b) {
-            const uint32_t columns = m.columns - b * blockColumns < blockColumns ? m.columns - b * blockColumns : blockColumns;
+            const uint32_t columns =
+                m.columns - b * blockColumns < blockColumns ? m.columns - b * blockColumns : blockColumns;
             uint8_t* dst = static_cast<uint8_t*>(m.dst) + int64_t(b) * m.dstStep + uint64_t(row) * blockBytes;
             const uint8_t* src = converted + b * blockBytes;
             if (m.dstMem == MemId::L1) {
                 const uint32_t to = uint32_t(dst - core.mem[int(MemId::L1)]);
                 overwriteL1(core, to, to + rows * blockBytes, true);
-                for (uint32_t r = 0; r < rows; ++r) std::memcpy(dst + r * blockBytes, src + r * outLine, columns * outBytes);
+                for (uint32_t r = 0; r < rows; ++r)
+                    std::memcpy(dst + r * blockBytes, src + r * outLine, columns * outBytes);
             } else {
                 beforeGmStore(m.atomic, dst, uint64_t(rows) * blockBytes);
                 storeRows(core, m.atomic, dst, blockBytes, src, outLine, uint64_t(columns) * outBytes, rows);
@@ -206,11 +218,13 @@ void checkFixpipe(const FixpipeMove& m, MemId src, Loc loc) {
     const uint32_t blocks = (m.columns + 15) / 16;
     const uint64_t one = uint64_t(blocks - 1) * m.srcBlockStep + uint64_t(m.rows) * 64;
     checkLocal(loc, "Fixpipe: source", MemId::L0c, m.src, (m.matrices - 1) * m.srcMatrixStep + one, 64);
-    if (blocks > 1 && m.srcBlockStep < m.rows * 64) fail(loc, "Fixpipe: srcStride %u is smaller than mSize %u", m.srcBlockStep / 64, m.rows);
+    if (blocks > 1 && m.srcBlockStep < m.rows * 64)
+        fail(loc, "Fixpipe: srcStride %u is smaller than mSize %u", m.srcBlockStep / 64, m.rows);
     if (m.dstMem == MemId::Gm) return;
     if (m.dstMem != MemId::L1) fail(loc, "Fixpipe: no path from L0C to %s", memName(m.dstMem));
     const uint32_t block = fixpipeBlockColumns(m);
-    const uint64_t written = uint64_t((m.columns + block - 1) / block - 1) * uint64_t(m.dstStep) + uint64_t(m.rows) * block * bytesOf(m.to);
+    const uint64_t written =
+        uint64_t((m.columns + block - 1) / block - 1) * uint64_t(m.dstStep) + uint64_t(m.rows) * block * bytesOf(m.to);
     checkLocal(loc, "Fixpipe: destination", MemId::L1, m.dst, written, 32);
 }
 

@@ -27,7 +27,7 @@ struct GmRange {
 };
 
 struct CrossFlags {
-    std::atomic<int> ready[kCrossFlags];   // sets this core may consume
+    std::atomic<int> ready[kCrossFlags];     // sets this core may consume
     std::atomic<int> given[3][kCrossFlags];  // sets by this core per mode, not yet matched by the other members
 };
 
@@ -44,11 +44,11 @@ struct LaunchState {
 
     std::atomic<int> nextBlock{0};
     std::atomic<bool> failed{false};
-    std::mutex mutex;                 // everything below
+    std::mutex mutex;  // everything below
     std::condition_variable changed;
-    std::atomic<uint64_t> epoch{0};   // grows when a core may have become runnable on another worker
-    int sleeping = 0;                 // workers asleep since the last change of epoch
-    int working = 0;                  // workers that have not run out of blocks
+    std::atomic<uint64_t> epoch{0};  // grows when a core may have become runnable on another worker
+    int sleeping = 0;                // workers asleep since the last change of epoch
+    int working = 0;                 // workers that have not run out of blocks
     std::string message;
     int status = 0;
 
@@ -62,10 +62,10 @@ struct LaunchState {
     int flagIndex(const Core& core) const {
         return core.cube ? core.block : blocks * cubes + core.block * vectors + core.subBlock;
     }
-    int flagIndex(bool cube, int block, int sub) const {
-        return cube ? block : blocks * cubes + block * vectors + sub;
+    int flagIndex(bool cube, int block, int sub) const { return cube ? block : blocks * cubes + block * vectors + sub; }
+    int logIndex(const Core& core) const {
+        return core.block * (cubes + vectors) + (core.cube ? 0 : cubes + core.subBlock);
     }
-    int logIndex(const Core& core) const { return core.block * (cubes + vectors) + (core.cube ? 0 : cubes + core.subBlock); }
     void wakeAll();
 };
 

@@ -9,7 +9,9 @@ namespace pyto_sim {
 
 namespace {
 
-uint32_t offsetIn(const Core& core, MemId mem, const void* p) { return uint32_t(static_cast<const uint8_t*>(p) - core.mem[int(mem)]); }
+uint32_t offsetIn(const Core& core, MemId mem, const void* p) {
+    return uint32_t(static_cast<const uint8_t*>(p) - core.mem[int(mem)]);
+}
 
 void transpose16(uint8_t* dst, const uint8_t* src) {
     const uint16_t* s = reinterpret_cast<const uint16_t*>(src);
@@ -18,7 +20,8 @@ void transpose16(uint8_t* dst, const uint8_t* src) {
         for (int c = 0; c < 16; ++c) d[c * 16 + r] = s[r * 16 + c];
 }
 
-__attribute__((noinline)) void copyFractal(Core& core, uint8_t* l0, LazyL0& lazy, uint32_t index, uint32_t at, bool transpose) {
+__attribute__((noinline)) void copyFractal(Core& core, uint8_t* l0, LazyL0& lazy, uint32_t index, uint32_t at,
+                                           bool transpose) {
     if (core.cubeState->viewCount > 0) settleL1(core, at, at + kFractalBytes);
     const uint8_t* s = core.mem[int(MemId::L1)] + at;
     uint8_t* d = l0 + index * kFractalBytes;
@@ -45,7 +48,8 @@ bool describe(const CubeState& state, LazyL0& lazy, uint32_t index, const L1View
     if (rows < 16 && anyWritten(state, begin + rows * kBlockBytes, begin + kFractalBytes)) return false;
     const uint32_t bytes = done >= v.rowBytes ? 0 : (v.rowBytes - done < kBlockBytes ? v.rowBytes - done : kBlockBytes);
     // Transposed, the rows of the view become columns of the fractal.
-    const int form = transpose ? lazy.formOf(FractalForm::Columns, bytes / 2, rows * 2, v.pitch) : lazy.formOf(FractalForm::Rows, rows, bytes, v.pitch);
+    const int form = transpose ? lazy.formOf(FractalForm::Columns, bytes / 2, rows * 2, v.pitch)
+                               : lazy.formOf(FractalForm::Rows, rows, bytes, v.pitch);
     if (form < 0) return false;
     lazy.src[index] = v.src + int64_t(at.row) * v.pitch + done;
     lazy.form[index] = uint8_t(form);
@@ -59,7 +63,8 @@ namespace {
 
 // Prefetches rows of B that Mmad comes to last, so that memory is busy while descriptions are written; the first strips
 // are left to Mmad, which needs them at once. A load column block by column block fetches a few whole rows each time.
-inline __attribute__((always_inline)) void prefetchRest(const L1View& v, uint32_t row, uint32_t block, uint32_t each, uint32_t blocks) {
+inline __attribute__((always_inline)) void prefetchRest(const L1View& v, uint32_t row, uint32_t block, uint32_t each,
+                                                        uint32_t blocks) {
     if (each == 1) return;
     const bool once = blocks > 1;
     const uint32_t left = once ? each - (each + 3) / 4 : 2;  // strips left to Mmad
@@ -73,8 +78,8 @@ inline __attribute__((always_inline)) void prefetchRest(const L1View& v, uint32_
         for (uint32_t c = begin; c < end; c += 64) __builtin_prefetch(line + c, 0, 2);
 }
 
-inline __attribute__((always_inline)) void writeRun(LazyL0& lazy, uint32_t index, uint32_t indexStep, const uint8_t* src, int64_t step, uint32_t n,
-                                                    uint8_t form) {
+inline __attribute__((always_inline)) void writeRun(LazyL0& lazy, uint32_t index, uint32_t indexStep,
+                                                    const uint8_t* src, int64_t step, uint32_t n, uint8_t form) {
     const uint32_t clock = lazy.clock;
     if (indexStep == 1) {  // in vectors
         const uint8_t** to = lazy.src + index;
@@ -92,8 +97,8 @@ inline __attribute__((always_inline)) void writeRun(LazyL0& lazy, uint32_t index
 
 // The usual loads: whole fractals of one view, of the form of the last load; below each other
 // with a wrap to the next column block at the view's end, or side by side. False when it is something else.
-inline __attribute__((always_inline)) bool loadRun(const L1View& v, LazyL0& lazy, uint32_t index, uint32_t indexStep, uint32_t at, uint32_t rowStep,
-                                                   uint32_t count, bool b) {
+inline __attribute__((always_inline)) bool loadRun(const L1View& v, LazyL0& lazy, uint32_t index, uint32_t indexStep,
+                                                   uint32_t at, uint32_t rowStep, uint32_t count, bool b) {
     const uint32_t rel = at - v.begin;
     const uint32_t block = uint32_t((rel * v.blockInverse) >> 40);
     const uint32_t left = rel - block * v.blockStride;
@@ -129,7 +134,8 @@ inline __attribute__((always_inline)) bool loadRun(const L1View& v, LazyL0& lazy
     return true;
 }
 
-__attribute__((noinline)) void loadAny(Core& core, MemId dstMem, uint32_t index, uint32_t first, const FractalMove& move) {
+__attribute__((noinline)) void loadAny(Core& core, MemId dstMem, uint32_t index, uint32_t first,
+                                       const FractalMove& move) {
     CubeState& state = *core.cubeState;
     LazyL0& lazy = lazyL0(core, dstMem);
     uint8_t* l0 = core.mem[int(dstMem)];
@@ -145,7 +151,8 @@ __attribute__((noinline)) void loadAny(Core& core, MemId dstMem, uint32_t index,
             blockRows = v->blockStride / kBlockBytes;
             place = {rel / v->blockStride, rel % v->blockStride / kBlockBytes};
         }
-        const bool described = v != nullptr && rel % kBlockBytes == 0 && place.row + 16 <= blockRows && place.block * kBlockBytes < v->rowBytes &&
+        const bool described = v != nullptr && rel % kBlockBytes == 0 && place.row + 16 <= blockRows &&
+                               place.block * kBlockBytes < v->rowBytes &&
                                describe(state, lazy, index, *v, place, move.transpose);
         if (!described) {
             copyFractal(core, l0, lazy, index, at, move.transpose);
@@ -162,7 +169,9 @@ __attribute__((noinline)) void loadAny(Core& core, MemId dstMem, uint32_t index,
                 ++place.block;
             }
             place.row = uint32_t(row);
-            if (place.row + 16 > blockRows || place.block * kBlockBytes >= v->rowBytes || !describe(state, lazy, index, *v, place, move.transpose)) break;
+            if (place.row + 16 > blockRows || place.block * kBlockBytes >= v->rowBytes ||
+                !describe(state, lazy, index, *v, place, move.transpose))
+                break;
         }
     }
 }
@@ -179,7 +188,8 @@ void loadFractals(MemId dstMem, void* dst, const void* srcL1, const FractalMove&
     const uint32_t first = offsetIn(core, MemId::L1, srcL1);
     const L1View* v = findView(state, first);
     if (v != nullptr && !move.transpose && move.srcStep > 0 &&
-        loadRun(*v, lazy, index, move.dstStep / kFractalBytes, first, uint32_t(move.srcStep) / kBlockBytes, move.count, b))
+        loadRun(*v, lazy, index, move.dstStep / kFractalBytes, first, uint32_t(move.srcStep) / kBlockBytes, move.count,
+                b))
         return;
     loadAny(core, dstMem, index, first, move);
 }
@@ -211,7 +221,8 @@ void transposeSquare(uint8_t* first, uint8_t* second, const uint8_t* src, uint32
         return;
     }
     for (int r = 0; r < 16; ++r)
-        for (int c = 0; c < 16; ++c) std::memcpy(out[r / 8] + (c * 8 + r % 8) * 4, src + (c / 8) * 512 + (r * 8 + c % 8) * 4, 4);
+        for (int c = 0; c < 16; ++c)
+            std::memcpy(out[r / 8] + (c * 8 + r % 8) * 4, src + (c / 8) * 512 + (r * 8 + c % 8) * 4, 4);
 }
 
 }  // namespace
@@ -276,7 +287,10 @@ void copyElement(uint8_t* out, const uint8_t* l1, const ImageMove& m, uint32_t p
     if (!inside)
         std::memcpy(out, &m.padValue, m.elementBytes);
     else
-        std::memcpy(out, l1 + ((uint64_t(c1) * m.height + uint64_t(y)) * m.width + uint64_t(x)) * kBlockBytes + c * m.elementBytes, m.elementBytes);
+        std::memcpy(
+            out,
+            l1 + ((uint64_t(c1) * m.height + uint64_t(y)) * m.width + uint64_t(x)) * kBlockBytes + c * m.elementBytes,
+            m.elementBytes);
 }
 
 }  // namespace
@@ -293,24 +307,29 @@ void loadImage(MemId dstMem, void* dst, const void* srcL1, const ImageMove& m, L
     const uint32_t c0 = kBlockBytes / m.elementBytes;
     const L0Shape s = shapeOf(dstMem, m);
     const uint32_t begin = offsetIn(core, dstMem, dst);
-    const bool plain = m.filterW == 1 && m.filterH == 1 && m.strideW == 1 && m.strideH == 1 && m.padLeft + m.padRight + m.padTop + m.padBottom == 0;
+    const bool plain = m.filterW == 1 && m.filterH == 1 && m.strideW == 1 && m.strideH == 1 &&
+                       m.padLeft + m.padRight + m.padTop + m.padBottom == 0;
     if (plain && m.kStart % c0 == 0 && (!m.transpose || m.elementBytes == 2)) {
         // A plain matrix: fractals of L1 as they are, or each transposed.
         const uint32_t blockBytes = m.height * m.width * kBlockBytes;
-        const uint8_t* src = static_cast<const uint8_t*>(srcL1) + uint64_t(m.kStart / c0) * blockBytes + uint64_t(m.mStart) * kBlockBytes;
+        const uint8_t* src = static_cast<const uint8_t*>(srcL1) + uint64_t(m.kStart / c0) * blockBytes +
+                             uint64_t(m.mStart) * kBlockBytes;
         const uint32_t mBlocks = roundUp(m.mCount, 16) / 16, kBlocks = roundUp(m.kCount, c0) / c0;
         const uint32_t l1Left = kMemBytes[int(MemId::L1)] - offsetIn(core, MemId::L1, src);
         if (uint64_t(kBlocks - 1) * blockBytes + uint64_t(mBlocks) * kFractalBytes <= l1Left) {
             uint8_t* out = static_cast<uint8_t*>(dst);
             if (!m.transpose) {
                 for (uint32_t i = 0; i < mBlocks; ++i)
-                    loadFractals(dstMem, out + uint64_t(i) * kBlocks * kFractalBytes, src + i * kFractalBytes, {kBlocks, int64_t(blockBytes), kFractalBytes, false});
+                    loadFractals(dstMem, out + uint64_t(i) * kBlocks * kFractalBytes, src + i * kFractalBytes,
+                                 {kBlocks, int64_t(blockBytes), kFractalBytes, false});
             } else if (dstMem == MemId::L0b) {
                 for (uint32_t i = 0; i < mBlocks; ++i)
-                    loadFractals(dstMem, out + uint64_t(i) * kBlocks * kFractalBytes, src + i * kFractalBytes, {kBlocks, int64_t(blockBytes), kFractalBytes, true});
+                    loadFractals(dstMem, out + uint64_t(i) * kBlocks * kFractalBytes, src + i * kFractalBytes,
+                                 {kBlocks, int64_t(blockBytes), kFractalBytes, true});
             } else {
                 for (uint32_t j = 0; j < kBlocks; ++j)
-                    loadFractals(dstMem, out + uint64_t(j) * mBlocks * kFractalBytes, src + uint64_t(j) * blockBytes, {mBlocks, kFractalBytes, kFractalBytes, true});
+                    loadFractals(dstMem, out + uint64_t(j) * mBlocks * kFractalBytes, src + uint64_t(j) * blockBytes,
+                                 {mBlocks, kFractalBytes, kFractalBytes, true});
             }
             return;
         }
@@ -340,7 +359,8 @@ void loadImage(MemId dstMem, void* dst, const void* srcL1, const ImageMove& m, L
         }
 }
 
-void fillLocal(MemId mem, void* dst, uint64_t value, uint32_t elementBytes, uint32_t blockBytes, uint32_t blocks, uint32_t repeats, uint32_t gapBytes) {
+void fillLocal(MemId mem, void* dst, uint64_t value, uint32_t elementBytes, uint32_t blockBytes, uint32_t blocks,
+               uint32_t repeats, uint32_t gapBytes) {
     Core& core = pyto_sim::core();
     const uint32_t row = blocks * blockBytes;
     for (uint32_t r = 0; r < repeats; ++r) {

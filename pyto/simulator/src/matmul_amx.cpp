@@ -20,8 +20,8 @@ static_assert(sizeof(TileConfig) == 64, "as the instruction reads it");
 
 struct SavedTiles {
     TileConfig before;
-    bool active;   // a launch is running on this thread
-    bool ours;     // and the configuration is ours
+    bool active;  // a launch is running on this thread
+    bool ours;    // and the configuration is ours
 };
 thread_local SavedTiles saved;
 
@@ -54,12 +54,12 @@ PYTO_SIM_TILES void restore() {
         loadConfig(&saved.before);
 }
 
-#define PYTO_DOT(INTEGER, C, A, B)       \
-    do {                                 \
-        if (INTEGER)                     \
-            _tile_dpbssd(C, A, B);       \
-        else                             \
-            _tile_dpbf16ps(C, A, B);     \
+#define PYTO_DOT(INTEGER, C, A, B)   \
+    do {                             \
+        if (INTEGER)                 \
+            _tile_dpbssd(C, A, B);   \
+        else                         \
+            _tile_dpbf16ps(C, A, B); \
     } while (0)
 
 struct At {

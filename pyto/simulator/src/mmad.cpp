@@ -1,9 +1,9 @@
 // Mmad: finds the operands, packs what has to be packed, multiplies.
 //
-// AMX multiplies a tile of rows by a tile of pairs. Rows of a matrix in GM are row tiles as they stand, so with B stored
-// [N, K] the product computed is C^T = B A^T: B streams straight from GM, and A, packed into pairs once, stays in the
-// cache. With B stored [K, N] its pair tiles are two source lines interleaved, and C = A B. Tiles of C^T stay transposed
-// in L0C (CubeState::transposedC) until something else than Mmad looks at them.
+// AMX multiplies a tile of rows by a tile of pairs. Rows of a matrix in GM are row tiles as they stand, so with B
+// stored [N, K] the product computed is C^T = B A^T: B streams straight from GM, and A, packed into pairs once, stays
+// in the cache. With B stored [K, N] its pair tiles are two source lines interleaved, and C = A B. Tiles of C^T stay
+// transposed in L0C (CubeState::transposedC) until something else than Mmad looks at them.
 #include "pyto_sim/mmad_functions.h"
 
 #include <cstring>
@@ -57,8 +57,8 @@ void prepareC(Job& j, bool transposed) {
     }
 }
 
-// All strips of A packed in one form; `pack(out, strip)` writes `bytes`. Pieces of constant GM come from the cache. Real
-// bytes of L0A are packed once for as long as they are not written again.
+// All strips of A packed in one form; `pack(out, strip)` writes `bytes`. Pieces of constant GM come from the cache.
+// Real bytes of L0A are packed once for as long as they are not written again.
 template <class Pack>
 void packA(Job& j, PackForm form, uint32_t bytes, const uint8_t** out, Pack pack) {
     const Operands& o = j.operands;
@@ -75,13 +75,15 @@ void packA(Job& j, PackForm form, uint32_t bytes, const uint8_t** out, Pack pack
             const uint32_t first = o.aFirst + i * o.aStripStep;
             uint32_t written = 0;
             for (uint32_t k = 0; k < o.aFractals; ++k)
-                if (int32_t(j.state.a.written[first + k] - written) > 0 || k == 0) written = j.state.a.written[first + k];
+                if (int32_t(j.state.a.written[first + k] - written) > 0 || k == 0)
+                    written = j.state.a.written[first + k];
             // Strips of one operand fall on different slots.
             const uint32_t slot = (o.aFirst / (o.aStripStep * o.aStrips) * o.aStrips + i) % CubeState::kPackedStrips;
             CubeState::PackedStrip& known = j.state.packedStrips[slot];
-            const CubeState::PackedStrip wanted = {first, written, j.kBytes, formId | uint32_t(j.args.m == 1) << 16, s.rows};
-            fresh = known.first != wanted.first || known.written != wanted.written || known.bytes != wanted.bytes || known.form != wanted.form ||
-                    known.rows != wanted.rows;
+            const CubeState::PackedStrip wanted = {first, written, j.kBytes, formId | uint32_t(j.args.m == 1) << 16,
+                                                   s.rows};
+            fresh = known.first != wanted.first || known.written != wanted.written || known.bytes != wanted.bytes ||
+                    known.form != wanted.form || known.rows != wanted.rows;
             known = wanted;
             p = j.state.packedStripBytes + slot * CubeState::kPackedStripBytes;
         } else {
@@ -115,12 +117,14 @@ TileRow rowTiles(const Job& j, const Strip& s, uint8_t*& room) {
 void multiplyRowsOfB(Job& j) {
     prepareC(j, true);
     const uint8_t* pairs[kMaxStrips];
-    packA(j, kPairForm, j.kTiles * 1024, pairs, [&](uint8_t* p, const Strip& s) { packPairTiles(p, s, j.kBytes, j.kTiles, j.operands.elementBytes); });
+    packA(j, kPairForm, j.kTiles * 1024, pairs,
+          [&](uint8_t* p, const Strip& s) { packPairTiles(p, s, j.kBytes, j.kTiles, j.operands.elementBytes); });
     TileRow rows[kMaxStrips];
     uint8_t* room = j.state.scratch;
     for (uint32_t i = 0; i < j.operands.bStrips; ++i) rows[i] = rowTiles(j, j.operands.b[i], room);
     const uint32_t m1 = j.operands.aStrips;
-    multiplyTiles({rows, pairs, j.operands.bStrips, j.operands.aLive, j.kTiles, j.c(0, 0), m1 * 1024, 1024, j.zero(), j.args.type == DataType::S8});
+    multiplyTiles({rows, pairs, j.operands.bStrips, j.operands.aLive, j.kTiles, j.c(0, 0), m1 * 1024, 1024, j.zero(),
+                   j.args.type == DataType::S8});
 }
 
 // C = A B, with B stored by columns of C.
@@ -129,11 +133,14 @@ void multiplyColumnsOfB(Job& j) {
     TileRow rows[kMaxStrips];
     const uint8_t* packed[kMaxStrips];
     bool inPlace = j.kBytes % 64 == 0;
-    for (uint32_t i = 0; i < j.operands.aLive; ++i) inPlace &= j.operands.a[i].kind == Strip::Rows && j.operands.a[i].rows == 16;
-    if (!inPlace)
-        packA(j, kRowForm, j.kTiles * 1024, packed, [&](uint8_t* p, const Strip& s) { packRowTiles(p, s, j.kBytes, 0, j.kTiles, j.operands.elementBytes); });
     for (uint32_t i = 0; i < j.operands.aLive; ++i)
-        rows[i] = inPlace ? TileRow{j.operands.a[i].base, j.operands.a[i].pitch, 64, nullptr} : TileRow{packed[i], 64, 1024, nullptr};
+        inPlace &= j.operands.a[i].kind == Strip::Rows && j.operands.a[i].rows == 16;
+    if (!inPlace)
+        packA(j, kRowForm, j.kTiles * 1024, packed,
+              [&](uint8_t* p, const Strip& s) { packRowTiles(p, s, j.kBytes, 0, j.kTiles, j.operands.elementBytes); });
+    for (uint32_t i = 0; i < j.operands.aLive; ++i)
+        rows[i] = inPlace ? TileRow{j.operands.a[i].base, j.operands.a[i].pitch, 64, nullptr}
+                          : TileRow{packed[i], 64, 1024, nullptr};
     // Whole rows of B where strips lie side by side, so that it is read in the order of memory.
     const uint8_t* pairs[kMaxStrips];
     // A line more from strip to strip: a power of two would put all of them on the same lines of the cache.
@@ -141,7 +148,9 @@ void multiplyColumnsOfB(Job& j) {
     for (uint32_t n1 = 0; n1 < count;) {
         const Strip& s = j.operands.b[n1];
         uint32_t run = 1;
-        auto whole = [&](const Strip& t, uint32_t i) { return t.kind == Strip::Columns && t.rows == 16 && t.pitch == s.pitch && t.base == s.base + i * 32; };
+        auto whole = [&](const Strip& t, uint32_t i) {
+            return t.kind == Strip::Columns && t.rows == 16 && t.pitch == s.pitch && t.base == s.base + i * 32;
+        };
         while (n1 + run < count && whole(s, 0) && whole(j.operands.b[n1 + run], run)) ++run;
         uint8_t* room = j.state.scratch + uint64_t(n1) * bytes;
         if (run > 1)
@@ -151,7 +160,8 @@ void multiplyColumnsOfB(Job& j) {
         for (uint32_t i = 0; i < run; ++i) pairs[n1 + i] = room + uint64_t(i) * bytes;
         n1 += run;
     }
-    multiplyTiles({rows, pairs, j.operands.aLive, count, j.kTiles, j.c(0, 0), 1024, j.operands.aStrips * 1024, j.zero(), j.args.type == DataType::S8});
+    multiplyTiles({rows, pairs, j.operands.aLive, count, j.kTiles, j.c(0, 0), 1024, j.operands.aStrips * 1024, j.zero(),
+                   j.args.type == DataType::S8});
 }
 
 void packInto(float* out, const Strip& s, const Job& j) { packPanel(out, s, j.args.k, j.args.type); }
@@ -167,7 +177,8 @@ void multiplyWide(Job& j, PackForm form) {
     for (uint32_t n1 = 0; n1 < j.operands.bStrips; ++n1) {
         packInto(b, j.operands.b[n1], j);
         for (uint32_t m1 = 0; m1 < j.operands.aLive; ++m1)
-            multiplyPanels(PanelJob<T>{reinterpret_cast<const T*>(a[m1]), b, j.args.k, reinterpret_cast<T*>(j.c(n1, m1)), j.zero()});
+            multiplyPanels(PanelJob<T>{reinterpret_cast<const T*>(a[m1]), b, j.args.k,
+                                       reinterpret_cast<T*>(j.c(n1, m1)), j.zero()});
     }
 }
 

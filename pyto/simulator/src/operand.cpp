@@ -40,7 +40,8 @@ void compareStrips(const LazyL0& lazy, const Layout& l, uint32_t count, Regular&
             const uint32_t i = at + s * l.stripStep, i0 = l.first + s * l.stripStep;
             const FractalForm& f = lazy.forms[lazy.form[i0]];
             const int64_t step = f.kind == FractalForm::Columns ? int64_t(16) * f.pitch : int64_t(kBlockBytes);
-            out.good[s] &= uint8_t((lazy.src[i] == lazy.src[i0] + int64_t(kf) * step) & (lazy.form[i] == lazy.form[i0]));
+            out.good[s] &=
+                uint8_t((lazy.src[i] == lazy.src[i0] + int64_t(kf) * step) & (lazy.form[i] == lazy.form[i0]));
         }
     }
 }
@@ -59,7 +60,9 @@ bool uniformRows(const LazyL0& lazy, const Layout& l, uint32_t count) {
     uint32_t different = 0;
     for (uint32_t i = 0; i < total; ++i) different |= uint32_t(forms[i] ^ form);
     if (different != 0) return false;
-    auto step = [](const uint8_t* from, const uint8_t* to) { return (reinterpret_cast<uint64_t>(to) - reinterpret_cast<uint64_t>(from)) ^ kBlockBytes; };
+    auto step = [](const uint8_t* from, const uint8_t* to) {
+        return (reinterpret_cast<uint64_t>(to) - reinterpret_cast<uint64_t>(from)) ^ kBlockBytes;
+    };
     uint64_t apart = 0;
     if (sideBySide) {
         for (uint32_t i = count; i < total; ++i) apart |= step(src[i - count], src[i]);
@@ -79,8 +82,8 @@ bool lastFits(const LazyL0& lazy, const Layout& l, uint32_t s, uint32_t needRows
     const uint32_t i = at + (l.fractals - 1) * l.kStep;
     const FractalForm& last = lazy.forms[lazy.form[i]];
     const int64_t step = f.kind == FractalForm::Columns ? int64_t(16) * f.pitch : int64_t(kBlockBytes);
-    return f.rowBytes == kBlockBytes && lazy.src[i] == lazy.src[at] + int64_t(l.fractals - 1) * step && last.kind == f.kind && last.pitch == f.pitch &&
-           last.rows >= needRows && last.rowBytes >= tail;
+    return f.rowBytes == kBlockBytes && lazy.src[i] == lazy.src[at] + int64_t(l.fractals - 1) * step &&
+           last.kind == f.kind && last.pitch == f.pitch && last.rows >= needRows && last.rowBytes >= tail;
 }
 
 void findStrips(Core& core, const Layout& l, Strip* out, uint32_t count) {
@@ -96,7 +99,8 @@ void findStrips(Core& core, const Layout& l, Strip* out, uint32_t count) {
         if (uniform || (regular.good[s] && lastFits(lazy, l, s, needRows))) {
             const FractalForm& f = lazy.forms[lazy.form[at]];
             if (f.rows >= needRows) {
-                out[s] = {lazy.src[at], f.pitch, f.kind == FractalForm::Columns ? Strip::Columns : Strip::Rows, uint8_t(needRows), true};
+                out[s] = {lazy.src[at], f.pitch, f.kind == FractalForm::Columns ? Strip::Columns : Strip::Rows,
+                          uint8_t(needRows), true};
                 continue;
             }
         }

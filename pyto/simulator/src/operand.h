@@ -18,14 +18,14 @@ struct Strip {
     const uint8_t* base;
     int64_t pitch;
     Kind kind;
-    uint8_t rows;       // that exist and count; the others are zero
-    bool constant;      // GM that does not change during the launch
+    uint8_t rows;   // that exist and count; the others are zero
+    bool constant;  // GM that does not change during the launch
 };
 
 struct Operands {
     Strip a[kMaxStrips], b[kMaxStrips];
     uint32_t aStrips, bStrips;
-    uint32_t aLive;       // strips of A up to the last that was written in this block; the others hold nothing defined
+    uint32_t aLive;  // strips of A up to the last that was written in this block; the others hold nothing defined
     uint32_t elementBytes;
     uint32_t aFirst, aStripStep, aFractals;  // fractals of L0A: of the first strip, from strip to strip, along k
 };

@@ -10,9 +10,12 @@ namespace {
 
 const uint8_t* element(const Strip& s, uint32_t row, uint32_t byte, uint32_t elementBytes) {
     switch (s.kind) {
-        case Strip::Rows: return s.base + int64_t(row) * s.pitch + byte;
-        case Strip::Fractals: return s.base + int64_t(byte / kBlockBytes) * s.pitch + row * kBlockBytes + byte % kBlockBytes;
-        default: return s.base + int64_t(byte / elementBytes) * s.pitch + row * elementBytes;
+        case Strip::Rows:
+            return s.base + int64_t(row) * s.pitch + byte;
+        case Strip::Fractals:
+            return s.base + int64_t(byte / kBlockBytes) * s.pitch + row * kBlockBytes + byte % kBlockBytes;
+        default:
+            return s.base + int64_t(byte / elementBytes) * s.pitch + row * elementBytes;
     }
 }
 
@@ -24,9 +27,11 @@ void rowPiece(uint8_t* out, const Strip& s, uint32_t row, uint32_t from, uint32_
     } else if (s.kind == Strip::Fractals) {
         const uint32_t first = bytes < kBlockBytes ? bytes : kBlockBytes;
         std::memcpy(out, element(s, row, from, elementBytes), first);
-        if (bytes > kBlockBytes) std::memcpy(out + kBlockBytes, element(s, row, from + kBlockBytes, elementBytes), bytes - kBlockBytes);
+        if (bytes > kBlockBytes)
+            std::memcpy(out + kBlockBytes, element(s, row, from + kBlockBytes, elementBytes), bytes - kBlockBytes);
     } else {
-        for (uint32_t b = 0; b < bytes; b += elementBytes) std::memcpy(out + b, element(s, row, from + b, elementBytes), elementBytes);
+        for (uint32_t b = 0; b < bytes; b += elementBytes)
+            std::memcpy(out + b, element(s, row, from + b, elementBytes), elementBytes);
     }
 }
 
@@ -72,9 +77,15 @@ float toFloat(const uint8_t* p, DataType type) {
     uint16_t h;
     float f;
     switch (type) {
-        case DataType::F32: std::memcpy(&f, p, 4); return f;
-        case DataType::BF16: std::memcpy(&h, p, 2); return bf16BitsToFloat(h);
-        default: std::memcpy(&h, p, 2); return halfBitsToFloat(h);
+        case DataType::F32:
+            std::memcpy(&f, p, 4);
+            return f;
+        case DataType::BF16:
+            std::memcpy(&h, p, 2);
+            return bf16BitsToFloat(h);
+        default:
+            std::memcpy(&h, p, 2);
+            return halfBitsToFloat(h);
     }
 }
 
@@ -90,7 +101,8 @@ void transposeTile(uint8_t* out, const uint8_t* in, int64_t pitch) {
         for (int j = 0; j < 16; ++j) std::memcpy(out + i * pitch + j * 4, in + j * 64 + i * 4, 4);
 }
 
-void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstTile, uint32_t kTiles, uint32_t elementBytes) {
+void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstTile, uint32_t kTiles,
+                  uint32_t elementBytes) {
     for (uint32_t t = firstTile; t < kTiles; ++t, out += 1024) {
         const uint32_t from = t * 64;
         const uint32_t bytes = kBytes - from < 64 ? kBytes - from : 64;
@@ -101,7 +113,8 @@ void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstT
 
 #if PYTO_SIM_X86
 namespace {
-PYTO_SIM_AVX512 void interleaveRows(uint8_t* out, const uint8_t* even, const uint8_t* odd, uint32_t count, uint32_t step) {
+PYTO_SIM_AVX512 void interleaveRows(uint8_t* out, const uint8_t* even, const uint8_t* odd, uint32_t count,
+                                    uint32_t step) {
     for (uint32_t i = 0; i < count; ++i, even += 32, odd += 32, out += step) {
         const __m512i e = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(even)));
         const __m512i o = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(odd)));
@@ -156,7 +169,8 @@ namespace {
 PYTO_SIM_AVX512 void floats512(float* out, const uint8_t* in, DataType type) {
     if (type == DataType::F32) return _mm512_storeu_ps(out, _mm512_loadu_ps(in));
     const __m256i raw = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in));
-    const __m512 value = type == DataType::F16 ? _mm512_cvtph_ps(raw) : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(raw), 16));
+    const __m512 value = type == DataType::F16 ? _mm512_cvtph_ps(raw)
+                                               : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(raw), 16));
     _mm512_storeu_ps(out, value);
 }
 PYTO_SIM_AVX2 void floats256(float* out, const uint8_t* in, DataType type) {
@@ -166,7 +180,9 @@ PYTO_SIM_AVX2 void floats256(float* out, const uint8_t* in, DataType type) {
     }
     for (int i = 0; i < 2; ++i) {
         const __m128i raw = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in) + i);
-        const __m256 value = type == DataType::F16 ? _mm256_cvtph_ps(raw) : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(raw), 16));
+        const __m256 value = type == DataType::F16
+                                 ? _mm256_cvtph_ps(raw)
+                                 : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(raw), 16));
         _mm256_storeu_ps(out + 8 * i, value);
     }
 }

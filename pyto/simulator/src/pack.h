@@ -10,7 +10,8 @@ namespace pyto_sim {
 void transposeTile(uint8_t* out, const uint8_t* in, int64_t pitch = 64);
 
 // Row tiles: kTiles tiles of 16 rows of 64 bytes.
-void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstTile, uint32_t kTiles, uint32_t elementBytes);
+void packRowTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t firstTile, uint32_t kTiles,
+                  uint32_t elementBytes);
 // Pair tiles: line i of a tile holds, for each of the 16 rows of the strip, the 4 bytes [4 i, 4 i + 4) of its 64.
 void packPairTiles(uint8_t* out, const Strip& s, uint32_t kBytes, uint32_t kTiles, uint32_t elementBytes);
 // The pair tiles of `count` strips of 16-bit columns that lie side by side in whole rows: `step` bytes from strip to

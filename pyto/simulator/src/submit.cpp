@@ -1,6 +1,6 @@
-// Recorded instructions, run late: a core's instructions wait in a queue until the scalar unit reads or writes, cores meet,
-// or the queue is full. The order stays; that a body does not depend on anything but what it captured is what this mode
-// is good for until check and timeline modes take its place.
+// Recorded instructions, run late: a core's instructions wait in a queue until the scalar unit reads or writes, cores
+// meet, or the queue is full. The order stays; that a body does not depend on anything but what it captured is what
+// this mode is good for until check and timeline modes take its place.
 #include <deque>
 
 #include "launch.h"
@@ -32,7 +32,8 @@ void submit(Core& core, const Record& record, std::function<void()> body) {
     constexpr size_t kMost = 64;
     if (core.pending == nullptr) core.pending = new Pending();
     core.pending->bodies.push_back(std::move(body));
-    const bool meets = record.sync == SyncKind::CrossCoreSet || record.sync == SyncKind::CrossCoreWait || record.sync == SyncKind::SyncAll;
+    const bool meets = record.sync == SyncKind::CrossCoreSet || record.sync == SyncKind::CrossCoreWait ||
+                       record.sync == SyncKind::SyncAll;
     if (record.pipe == PIPE_S || meets || core.pending->bodies.size() > kMost) runPending(core);
 }
 

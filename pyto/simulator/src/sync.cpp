@@ -8,16 +8,21 @@ namespace pyto_sim {
 void failFlag(bool set, AscendC::HardEvent event, int id, Loc loc) {
     const char* call = set ? "SetFlag" : "WaitFlag";
     if (event == AscendC::HardEvent::MAX) fail(loc, "%s: this pair of pipes has no flag on this chip", call);
-    if (id < 0 || id >= kEventIds) fail(loc, "%s<HardEvent::%s>: event id %d; ids are 0 to 7", call, eventName(event), id);
+    if (id < 0 || id >= kEventIds)
+        fail(loc, "%s<HardEvent::%s>: event id %d; ids are 0 to 7", call, eventName(event), id);
     if (set) fail(loc, "SetFlag<HardEvent::%s>(%d) is set twice without a WaitFlag between", eventName(event), id);
-    fail(loc, "WaitFlag<HardEvent::%s>(%d) without a SetFlag before it: the core would wait for ever", eventName(event), id);
+    fail(loc, "WaitFlag<HardEvent::%s>(%d) without a SetFlag before it: the core would wait for ever", eventName(event),
+         id);
 }
 
 namespace {
 
 void needScheduler(const Core& core, const char* what, Loc loc) {
     if (!core.mayWait)
-        fail(loc, "%s needs the cross-core scheduler, which KERNEL_TYPE_AIV_ONLY and KERNEL_TYPE_AIC_ONLY do not start: use KERNEL_TYPE_MIX_AIV_1_0 or KERNEL_TYPE_MIX_AIC_1_0", what);
+        fail(
+            loc,
+            "%s needs the cross-core scheduler, which KERNEL_TYPE_AIV_ONLY and KERNEL_TYPE_AIC_ONLY do not start: use KERNEL_TYPE_MIX_AIV_1_0 or KERNEL_TYPE_MIX_AIC_1_0",
+            what);
 }
 
 // One set of every member makes one release of every target.
@@ -67,15 +72,19 @@ void crossCoreSet(int mode, int flagId, Loc loc) {
     Core& c = core();
     needScheduler(c, "CrossCoreSetFlag", loc);
     if (flagId < 0 || flagId >= kCrossFlags) fail(loc, "CrossCoreSetFlag: flag id %d; ids are 0 to 15", flagId);
-    if (flagId >= 11 && flagId <= 14) fail(loc, "CrossCoreSetFlag: flag ids 11 to 14 belong to SyncAll; use 0 to 10 or 15");
+    if (flagId >= 11 && flagId <= 14)
+        fail(loc, "CrossCoreSetFlag: flag ids 11 to 14 belong to SyncAll; use 0 to 10 or 15");
     LaunchState& launch = *c.launch;
     if (mode == 0) return crossSetGlobal(launch, c, flagId, loc);
     CrossFlags& own = launch.flags[size_t(launch.flagIndex(c))];
     Members vectors;
-    for (int i = 0; i < launch.vectors; ++i) vectors.member[vectors.count++] = &launch.flags[size_t(launch.flagIndex(false, c.block, i))];
+    for (int i = 0; i < launch.vectors; ++i)
+        vectors.member[vectors.count++] = &launch.flags[size_t(launch.flagIndex(false, c.block, i))];
     if (mode == 2 && (launch.cubes == 0 || launch.vectors == 0))
-        fail(loc, "CrossCoreSetFlag<2>: this kernel type has no %s cores to signal", launch.cubes == 0 ? "cube" : "vector");
-    if (mode == 1 && c.cube) fail(loc, "CrossCoreSetFlag<1> joins the vector cores of a block; a cube core cannot call it");
+        fail(loc, "CrossCoreSetFlag<2>: this kernel type has no %s cores to signal",
+             launch.cubes == 0 ? "cube" : "vector");
+    if (mode == 1 && c.cube)
+        fail(loc, "CrossCoreSetFlag<1> joins the vector cores of a block; a cube core cannot call it");
     if (c.cube) {
         for (int i = 0; i < vectors.count; ++i) release(*vectors.member[i], flagId, loc);
         return;
@@ -107,8 +116,11 @@ void syncAll(bool sameKindOnly, int cores, bool hardware, Loc loc) {
     if (hardware) needScheduler(c, "SyncAll", loc);
     LaunchState& launch = *c.launch;
     const int kind = sameKindOnly ? (c.cube ? 0 : 1) : 2;
-    const int all = launch.blocks * (kind == 0 ? launch.cubes : kind == 1 ? launch.vectors : launch.cubes + launch.vectors);
-    if (cores < 0 || cores > all) fail(loc, "SyncAll: usedCores is %d but the launch has %d cores of this kind", cores, all);
+    const int all = launch.blocks * (kind == 0   ? launch.cubes
+                                     : kind == 1 ? launch.vectors
+                                                 : launch.cubes + launch.vectors);
+    if (cores < 0 || cores > all)
+        fail(loc, "SyncAll: usedCores is %d but the launch has %d cores of this kind", cores, all);
     WaitPoint point;
     point.generation = &launch.barrierGeneration[kind];
     point.what = kind == 2 ? "SyncAll<false>" : "SyncAll";

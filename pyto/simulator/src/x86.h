@@ -9,7 +9,8 @@
 #define PYTO_SIM_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
 #if (defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11) || (defined(__clang__) && __clang_major__ >= 12)
 #define PYTO_SIM_HAS_AMX 1
-#define PYTO_SIM_TILES __attribute__((target("amx-tile,amx-bf16,amx-int8,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
+#define PYTO_SIM_TILES \
+    __attribute__((target("amx-tile,amx-bf16,amx-int8,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
 #endif
 #endif
 #if !defined(PYTO_SIM_X86)

@@ -6,7 +6,8 @@ PYTO_ASCENDC_BEGIN
 
 struct DataCopyParams {
     __aicore__ DataCopyParams() {}
-    __aicore__ DataCopyParams(const uint16_t count, const uint16_t len, const uint16_t srcStrideIn, const uint16_t dstStrideIn)
+    __aicore__ DataCopyParams(const uint16_t count, const uint16_t len, const uint16_t srcStrideIn,
+                              const uint16_t dstStrideIn)
         : blockCount(count), blockLen(len), srcStride(srcStrideIn), dstStride(dstStrideIn) {}
     uint16_t blockCount = DEFAULT_DATA_COPY_NBURST;
     uint16_t blockLen = 0;  // 32 B (DataCopy), bytes (DataCopyPad)
@@ -23,9 +24,15 @@ struct DataCopyParams {
 struct DataCopyEnhancedParams {
     __aicore__ DataCopyEnhancedParams() {}
     __aicore__ DataCopyEnhancedParams(const BlockMode blockModeIn, const DeqScale deqScaleIn, const uint64_t deqValueIn,
-                                      const uint8_t sidStoreModeIn, const bool isReluIn, const pad_t padModeIn, const uint64_t padValueIn)
-        : blockMode(blockModeIn), deqScale(deqScaleIn), deqValue(deqValueIn), sidStoreMode(sidStoreModeIn), isRelu(isReluIn),
-          padMode(padModeIn), padValue(padValueIn) {}
+                                      const uint8_t sidStoreModeIn, const bool isReluIn, const pad_t padModeIn,
+                                      const uint64_t padValueIn)
+        : blockMode(blockModeIn),
+          deqScale(deqScaleIn),
+          deqValue(deqValueIn),
+          sidStoreMode(sidStoreModeIn),
+          isRelu(isReluIn),
+          padMode(padModeIn),
+          padValue(padValueIn) {}
     BlockMode blockMode = BlockMode::BLOCK_MODE_NORMAL;
     DeqScale deqScale = DeqScale::DEQ_NONE;
     uint64_t deqValue = 0;
@@ -38,10 +45,17 @@ struct DataCopyEnhancedParams {
 
 struct DataCopyCO12DstParams {
     __aicore__ DataCopyCO12DstParams() {}
-    __aicore__ DataCopyCO12DstParams(const uint16_t nSizeIn, const uint16_t mSizeIn, const uint32_t dstStrideIn, const uint16_t srcStrideIn,
-                                     const QuantMode_t quantPreIn, const uint8_t reluPreIn, const bool channelSplitIn, const bool nz2ndEnIn)
-        : nSize(nSizeIn), mSize(mSizeIn), dstStride(dstStrideIn), srcStride(srcStrideIn), quantPre(quantPreIn), reluPre(reluPreIn),
-          channelSplit(channelSplitIn), nz2ndEn(nz2ndEnIn) {}
+    __aicore__ DataCopyCO12DstParams(const uint16_t nSizeIn, const uint16_t mSizeIn, const uint32_t dstStrideIn,
+                                     const uint16_t srcStrideIn, const QuantMode_t quantPreIn, const uint8_t reluPreIn,
+                                     const bool channelSplitIn, const bool nz2ndEnIn)
+        : nSize(nSizeIn),
+          mSize(mSizeIn),
+          dstStride(dstStrideIn),
+          srcStride(srcStrideIn),
+          quantPre(quantPreIn),
+          reluPre(reluPreIn),
+          channelSplit(channelSplitIn),
+          nz2ndEn(nz2ndEnIn) {}
     uint8_t sid = 0;
     uint16_t nSize = 0;
     uint16_t mSize = 0;
@@ -58,7 +72,8 @@ struct DataCopyCO12DstParams {
 
 struct DataCopyPadParams {
     __aicore__ DataCopyPadParams() {}
-    __aicore__ DataCopyPadParams(const bool isPadValue, const uint8_t leftPadValue, const uint8_t rightPadValue, const uint64_t padValue)
+    __aicore__ DataCopyPadParams(const bool isPadValue, const uint8_t leftPadValue, const uint8_t rightPadValue,
+                                 const uint64_t padValue)
         : isPad(isPadValue), leftPadding(leftPadValue), rightPadding(rightPadValue), paddingValue(padValue) {}
     bool isPad = false;
     uint8_t leftPadding = 0;
@@ -68,8 +83,8 @@ struct DataCopyPadParams {
 
 struct DataCopyExtParams {
     __aicore__ DataCopyExtParams() {}
-    __aicore__ DataCopyExtParams(const uint16_t count, const uint32_t len, const uint32_t srcStrideIn, const uint32_t dstStrideIn,
-                                 const uint32_t rsvIn)
+    __aicore__ DataCopyExtParams(const uint16_t count, const uint32_t len, const uint32_t srcStrideIn,
+                                 const uint32_t dstStrideIn, const uint32_t rsvIn)
         : blockCount(count), blockLen(len), srcStride(srcStrideIn), dstStride(dstStrideIn), rsv(rsvIn) {}
     uint16_t blockCount = DEFAULT_DATA_COPY_NBURST;
     uint32_t blockLen = 0;
@@ -81,7 +96,8 @@ struct DataCopyExtParams {
 template <typename T>
 struct DataCopyPadExtParams {
     __aicore__ DataCopyPadExtParams() {}
-    __aicore__ DataCopyPadExtParams(const bool isPadValue, const uint8_t leftPadValue, const uint8_t rightPadValue, T padValue)
+    __aicore__ DataCopyPadExtParams(const bool isPadValue, const uint8_t leftPadValue, const uint8_t rightPadValue,
+                                    T padValue)
         : isPad(isPadValue), leftPadding(leftPadValue), rightPadding(rightPadValue), paddingValue(padValue) {}
     bool isPad = false;
     uint8_t leftPadding = 0;
@@ -91,11 +107,18 @@ struct DataCopyPadExtParams {
 
 struct Nd2NzParams {
     __aicore__ Nd2NzParams() {}
-    __aicore__ Nd2NzParams(const uint16_t ndNumIn, const uint16_t nValueIn, const uint16_t dValueIn, const uint16_t srcNdMatrixStrideIn,
-                           const uint16_t srcDValueIn, const uint16_t dstNzC0StrideIn, const uint16_t dstNzNStrideIn,
+    __aicore__ Nd2NzParams(const uint16_t ndNumIn, const uint16_t nValueIn, const uint16_t dValueIn,
+                           const uint16_t srcNdMatrixStrideIn, const uint16_t srcDValueIn,
+                           const uint16_t dstNzC0StrideIn, const uint16_t dstNzNStrideIn,
                            const uint16_t dstNzMatrixStrideIn)
-        : ndNum(ndNumIn), nValue(nValueIn), dValue(dValueIn), srcNdMatrixStride(srcNdMatrixStrideIn), srcDValue(srcDValueIn),
-          dstNzC0Stride(dstNzC0StrideIn), dstNzNStride(dstNzNStrideIn), dstNzMatrixStride(dstNzMatrixStrideIn) {}
+        : ndNum(ndNumIn),
+          nValue(nValueIn),
+          dValue(dValueIn),
+          srcNdMatrixStride(srcNdMatrixStrideIn),
+          srcDValue(srcDValueIn),
+          dstNzC0Stride(dstNzC0StrideIn),
+          dstNzNStride(dstNzNStrideIn),
+          dstNzMatrixStride(dstNzMatrixStrideIn) {}
     uint16_t ndNum = 0;
     uint16_t nValue = 0;
     uint16_t dValue = 0;
@@ -108,10 +131,16 @@ struct Nd2NzParams {
 
 struct Nz2NdParamsFull {
     __aicore__ Nz2NdParamsFull() {}
-    __aicore__ Nz2NdParamsFull(const uint16_t ndNumIn, const uint16_t nValueIn, const uint16_t dValueIn, const uint16_t srcNdMatrixStrideIn,
-                               const uint16_t srcNStrideIn, const uint16_t dstDStrideIn, const uint16_t dstNdMatrixStrideIn)
-        : ndNum(ndNumIn), nValue(nValueIn), dValue(dValueIn), srcNdMatrixStride(srcNdMatrixStrideIn), srcNStride(srcNStrideIn),
-          dstDStride(dstDStrideIn), dstNdMatrixStride(dstNdMatrixStrideIn) {}
+    __aicore__ Nz2NdParamsFull(const uint16_t ndNumIn, const uint16_t nValueIn, const uint16_t dValueIn,
+                               const uint16_t srcNdMatrixStrideIn, const uint16_t srcNStrideIn,
+                               const uint16_t dstDStrideIn, const uint16_t dstNdMatrixStrideIn)
+        : ndNum(ndNumIn),
+          nValue(nValueIn),
+          dValue(dValueIn),
+          srcNdMatrixStride(srcNdMatrixStrideIn),
+          srcNStride(srcNStrideIn),
+          dstDStride(dstDStrideIn),
+          dstNdMatrixStride(dstNdMatrixStrideIn) {}
     uint16_t ndNum = 1;
     uint16_t nValue = 0;
     uint16_t dValue = 0;
@@ -123,9 +152,13 @@ struct Nz2NdParamsFull {
 
 struct SliceInfo {
     __aicore__ SliceInfo() {}
-    __aicore__ SliceInfo(const uint32_t startIndexIn, const uint32_t endIndexIn, const uint32_t strideIn, const uint32_t burstLenIn,
-                         const uint32_t shapeValueIn = 0)
-        : startIndex(startIndexIn), endIndex(endIndexIn), stride(strideIn), burstLen(burstLenIn), shapeValue(shapeValueIn) {}
+    __aicore__ SliceInfo(const uint32_t startIndexIn, const uint32_t endIndexIn, const uint32_t strideIn,
+                         const uint32_t burstLenIn, const uint32_t shapeValueIn = 0)
+        : startIndex(startIndexIn),
+          endIndex(endIndexIn),
+          stride(strideIn),
+          burstLen(burstLenIn),
+          shapeValue(shapeValueIn) {}
     uint32_t startIndex = 0;
     uint32_t endIndex = ONE_BLK_SIZE - 1;
     uint32_t stride = 0;
@@ -135,8 +168,12 @@ struct SliceInfo {
 
 struct CopyRepeatParams {
     __aicore__ CopyRepeatParams() {}
-    __aicore__ CopyRepeatParams(const uint16_t dstStrideIn, const uint16_t srcStrideIn, uint16_t dstRepeatSizeIn, uint16_t srcRepeatSizeIn)
-        : dstStride(dstStrideIn), srcStride(srcStrideIn), dstRepeatSize(dstRepeatSizeIn), srcRepeatSize(srcRepeatSizeIn) {}
+    __aicore__ CopyRepeatParams(const uint16_t dstStrideIn, const uint16_t srcStrideIn, uint16_t dstRepeatSizeIn,
+                                uint16_t srcRepeatSizeIn)
+        : dstStride(dstStrideIn),
+          srcStride(srcStrideIn),
+          dstRepeatSize(dstRepeatSizeIn),
+          srcRepeatSize(srcRepeatSizeIn) {}
     uint16_t dstStride = DEFAULT_DATA_COPY_STRIDE;
     uint16_t srcStride = DEFAULT_DATA_COPY_STRIDE;
     uint16_t dstRepeatSize = DEFAULT_REPEAT_STRIDE;

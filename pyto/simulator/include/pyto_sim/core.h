@@ -16,14 +16,22 @@ constexpr int kMemCount = int(MemId::Count);
 
 constexpr MemId memOf(AscendC::TPosition pos) {
     switch (AscendC::GetPhyType(pos)) {
-        case AscendC::Hardware::UB: return MemId::Ub;
-        case AscendC::Hardware::L1: return MemId::L1;
-        case AscendC::Hardware::L0A: return MemId::L0a;
-        case AscendC::Hardware::L0B: return MemId::L0b;
-        case AscendC::Hardware::L0C: return MemId::L0c;
-        case AscendC::Hardware::BIAS: return MemId::Bt;
-        case AscendC::Hardware::FIXBUF: return MemId::Fb;
-        default: return MemId::Gm;
+        case AscendC::Hardware::UB:
+            return MemId::Ub;
+        case AscendC::Hardware::L1:
+            return MemId::L1;
+        case AscendC::Hardware::L0A:
+            return MemId::L0a;
+        case AscendC::Hardware::L0B:
+            return MemId::L0b;
+        case AscendC::Hardware::L0C:
+            return MemId::L0c;
+        case AscendC::Hardware::BIAS:
+            return MemId::Bt;
+        case AscendC::Hardware::FIXBUF:
+            return MemId::Fb;
+        default:
+            return MemId::Gm;
     }
 }
 
@@ -39,19 +47,58 @@ struct Loc {
 
 enum class DataType : uint8_t { F32, F16, BF16, S8, U8, S16, U16, S32, U32, S64, U64, Other };
 
-template <class T> struct DataTypeOf { static constexpr DataType value = DataType::Other; };
-template <> struct DataTypeOf<float> { static constexpr DataType value = DataType::F32; };
-template <> struct DataTypeOf<half> { static constexpr DataType value = DataType::F16; };
-template <> struct DataTypeOf<bfloat16_t> { static constexpr DataType value = DataType::BF16; };
-template <> struct DataTypeOf<int8_t> { static constexpr DataType value = DataType::S8; };
-template <> struct DataTypeOf<uint8_t> { static constexpr DataType value = DataType::U8; };
-template <> struct DataTypeOf<int16_t> { static constexpr DataType value = DataType::S16; };
-template <> struct DataTypeOf<uint16_t> { static constexpr DataType value = DataType::U16; };
-template <> struct DataTypeOf<int32_t> { static constexpr DataType value = DataType::S32; };
-template <> struct DataTypeOf<uint32_t> { static constexpr DataType value = DataType::U32; };
-template <> struct DataTypeOf<int64_t> { static constexpr DataType value = DataType::S64; };
-template <> struct DataTypeOf<uint64_t> { static constexpr DataType value = DataType::U64; };
-template <class T> constexpr DataType dataTypeOf() { return DataTypeOf<T>::value; }
+template <class T>
+struct DataTypeOf {
+    static constexpr DataType value = DataType::Other;
+};
+template <>
+struct DataTypeOf<float> {
+    static constexpr DataType value = DataType::F32;
+};
+template <>
+struct DataTypeOf<half> {
+    static constexpr DataType value = DataType::F16;
+};
+template <>
+struct DataTypeOf<bfloat16_t> {
+    static constexpr DataType value = DataType::BF16;
+};
+template <>
+struct DataTypeOf<int8_t> {
+    static constexpr DataType value = DataType::S8;
+};
+template <>
+struct DataTypeOf<uint8_t> {
+    static constexpr DataType value = DataType::U8;
+};
+template <>
+struct DataTypeOf<int16_t> {
+    static constexpr DataType value = DataType::S16;
+};
+template <>
+struct DataTypeOf<uint16_t> {
+    static constexpr DataType value = DataType::U16;
+};
+template <>
+struct DataTypeOf<int32_t> {
+    static constexpr DataType value = DataType::S32;
+};
+template <>
+struct DataTypeOf<uint32_t> {
+    static constexpr DataType value = DataType::U32;
+};
+template <>
+struct DataTypeOf<int64_t> {
+    static constexpr DataType value = DataType::S64;
+};
+template <>
+struct DataTypeOf<uint64_t> {
+    static constexpr DataType value = DataType::U64;
+};
+template <class T>
+constexpr DataType dataTypeOf() {
+    return DataTypeOf<T>::value;
+}
 
 enum class AtomicOp : uint8_t { None, Add, Max, Min };
 
@@ -61,10 +108,10 @@ struct AtomicMode {
     DataType type;
 };
 
-struct CubeState;   // lazy views of L1 and L0, packed operands: src/ only
-struct AtomicLog;   // float atomics waiting for their turn: src/ only (see src/atomic.h)
-struct Pending;     // instructions recorded and not yet run: src/submit.cpp
-struct LaunchState; // src/launch.cpp
+struct CubeState;    // lazy views of L1 and L0, packed operands: src/ only
+struct AtomicLog;    // float atomics waiting for their turn: src/ only (see src/atomic.h)
+struct Pending;      // instructions recorded and not yet run: src/submit.cpp
+struct LaunchState;  // src/launch.cpp
 
 constexpr int kEventCount = int(AscendC::HardEvent::MAX);
 constexpr int kEventIds = 8;
@@ -76,18 +123,18 @@ struct Core {
     int32_t subBlock;         // 0, or 1 for the second vector core of a block
     int32_t ratio;            // vector cores a block (GetTaskRation on a vector core)
     bool cube;
-    bool mayWait;             // the kernel type starts the cross-core scheduler
+    bool mayWait;  // the kernel type starts the cross-core scheduler
     AtomicMode atomic;
-    uint8_t flag[kEventCount][kEventIds];       // sets not yet waited for
-    uint8_t eventUsed[kEventCount];             // ids handed out by AllocEventID, one bit each
-    void* pipe;                                 // the AscendC::TPipe in scope
-    float deqScale;                             // SetDeqScale
+    uint8_t flag[kEventCount][kEventIds];  // sets not yet waited for
+    uint8_t eventUsed[kEventCount];        // ids handed out by AllocEventID, one bit each
+    void* pipe;                            // the AscendC::TPipe in scope
+    float deqScale;                        // SetDeqScale
     uint64_t fixpipeConfig[4];
     VectorState vector;
     CubeState* cubeState;
     AtomicLog* atomicLog;
-    Pending* pending;                           // null in fast mode
-    const uint32_t* pendingAtomics;             // of this block: float atomics recorded and not yet applied
+    Pending* pending;                // null in fast mode
+    const uint32_t* pendingAtomics;  // of this block: float atomics recorded and not yet applied
     LaunchState* launch;
     const char* kernelName;
 };

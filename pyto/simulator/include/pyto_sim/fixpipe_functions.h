@@ -5,10 +5,10 @@
 namespace pyto_sim {
 
 struct FixpipeMove {
-    MemId dstMem;           // Gm or L1
+    MemId dstMem;  // Gm or L1
     void* dst;
-    const void* src;        // in L0C
-    DataType from, to;      // F32 or S32; what is written
+    const void* src;    // in L0C
+    DataType from, to;  // F32 or S32; what is written
     uint32_t rows, columns;
     uint32_t srcBlockStep;  // bytes from 16 columns to the next 16
     int64_t dstStep;        // bytes from row to row, or, fractal, from column block to column block
@@ -16,8 +16,8 @@ struct FixpipeMove {
     bool split;             // fractal float: column blocks of 8 instead of 16
     bool relu;
     QuantMode_t quant;
-    uint64_t scale;         // of the scalar modes
-    const uint64_t* scales; // of the vector modes, one a column, in L1 or the fixpipe buffer
+    uint64_t scale;          // of the scalar modes
+    const uint64_t* scales;  // of the vector modes, one a column, in L1 or the fixpipe buffer
     uint32_t matrices;
     uint64_t srcMatrixStep, dstMatrixStep;
     AtomicMode atomic;

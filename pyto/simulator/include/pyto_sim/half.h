@@ -56,22 +56,22 @@ inline uint16_t floatToBf16Bits(float f) {
 
 }  // namespace pyto_sim
 
-#define PYTO_SIM_FLOAT16_TYPE(NAME, TO_BITS, TO_FLOAT)                                                             \
-    struct NAME {                                                                                                  \
-        uint16_t bits;                                                                                             \
-        NAME() = default;                                                                                          \
-        template <class A, class = typename std::enable_if<std::is_arithmetic<A>::value>::type>                    \
-        NAME(A v) : bits(pyto_sim::TO_BITS(float(v))) {}                                                           \
-        operator float() const { return pyto_sim::TO_FLOAT(bits); }                                                \
-        static NAME fromBits(uint16_t b) {                                                                         \
-            NAME r;                                                                                                \
-            r.bits = b;                                                                                            \
-            return r;                                                                                              \
-        }                                                                                                          \
-        NAME& operator+=(float v) { return *this = NAME(float(*this) + v); }                                       \
-        NAME& operator-=(float v) { return *this = NAME(float(*this) - v); }                                       \
-        NAME& operator*=(float v) { return *this = NAME(float(*this) * v); }                                       \
-        NAME& operator/=(float v) { return *this = NAME(float(*this) / v); }                                       \
+#define PYTO_SIM_FLOAT16_TYPE(NAME, TO_BITS, TO_FLOAT)                                          \
+    struct NAME {                                                                               \
+        uint16_t bits;                                                                          \
+        NAME() = default;                                                                       \
+        template <class A, class = typename std::enable_if<std::is_arithmetic<A>::value>::type> \
+        NAME(A v) : bits(pyto_sim::TO_BITS(float(v))) {}                                        \
+        operator float() const { return pyto_sim::TO_FLOAT(bits); }                             \
+        static NAME fromBits(uint16_t b) {                                                      \
+            NAME r;                                                                             \
+            r.bits = b;                                                                         \
+            return r;                                                                           \
+        }                                                                                       \
+        NAME& operator+=(float v) { return *this = NAME(float(*this) + v); }                    \
+        NAME& operator-=(float v) { return *this = NAME(float(*this) - v); }                    \
+        NAME& operator*=(float v) { return *this = NAME(float(*this) * v); }                    \
+        NAME& operator/=(float v) { return *this = NAME(float(*this) / v); }                    \
     };
 
 PYTO_SIM_FLOAT16_TYPE(half, floatToHalfBits, halfBitsToFloat)

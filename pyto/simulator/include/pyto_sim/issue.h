@@ -34,7 +34,7 @@ struct Access {
     const void* base;
     uint64_t bytes;  // of one row
     uint32_t rows;
-    int64_t pitch;   // bytes from row to row
+    int64_t pitch;  // bytes from row to row
 };
 
 // Synchronisation travels the same road: first and second say which event and id, flag id, or mode.

@@ -41,6 +41,7 @@ void getImage(uint32_t& height, uint32_t& width, uint8_t pad[4]);
 void setLoadPadding(uint64_t value);
 uint64_t getLoadPadding();
 
-void fillLocal(MemId mem, void* dst, uint64_t value, uint32_t elementBytes, uint32_t blockBytes, uint32_t blocks, uint32_t repeats, uint32_t gapBytes);
+void fillLocal(MemId mem, void* dst, uint64_t value, uint32_t elementBytes, uint32_t blockBytes, uint32_t blocks,
+               uint32_t repeats, uint32_t gapBytes);
 
 }  // namespace pyto_sim

@@ -3,7 +3,8 @@
 #pragma once
 
 #if defined(PYTO_SIM_AIC) == defined(PYTO_SIM_AIV)
-#error "kernel_operator.h of the pyto simulator: compile with exactly one of -DPYTO_SIM_AIC (cube core) and -DPYTO_SIM_AIV (vector core)"
+#error \
+    "kernel_operator.h of the pyto simulator: compile with exactly one of -DPYTO_SIM_AIC (cube core) and -DPYTO_SIM_AIV (vector core)"
 #endif
 
 #define __NPU_ARCH__ 2201
@@ -69,8 +70,8 @@
 #else
 #define PYTO_SIM_CORE_NS pyto_vector_core
 #endif
-#define PYTO_ASCENDC_BEGIN   \
-    namespace AscendC {      \
+#define PYTO_ASCENDC_BEGIN \
+    namespace AscendC {    \
     inline namespace PYTO_SIM_CORE_NS {
 #define PYTO_ASCENDC_END \
     }                    \

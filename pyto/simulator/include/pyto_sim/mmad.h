@@ -15,19 +15,18 @@ constexpr bool multipliable() {
            (std::is_same<T, int32_t>::value && std::is_same<U, int8_t>::value && std::is_same<S, int8_t>::value);
 }
 
-
-
 inline void issueMultiply(const MatrixMultiply& args, Loc loc) {
-    issue("Mmad", PIPE_M, loc,
-          [&](Record& r) {
-              r.read(args.a, matrixABytes(args));
-              r.read(args.b, matrixBBytes(args));
-              if (args.start == MatrixStart::Bias) r.read(args.bias, args.n * 4);
-              if (args.start == MatrixStart::Keep) r.read(args.dst, matrixCBytes(args));
-              r.write(args.dst, matrixCBytes(args));
-              r.work = uint64_t(args.m) * args.n * args.k;
-          },
-          [=] { multiply(args); });
+    issue(
+        "Mmad", PIPE_M, loc,
+        [&](Record& r) {
+            r.read(args.a, matrixABytes(args));
+            r.read(args.b, matrixBBytes(args));
+            if (args.start == MatrixStart::Bias) r.read(args.bias, args.n * 4);
+            if (args.start == MatrixStart::Keep) r.read(args.dst, matrixCBytes(args));
+            r.write(args.dst, matrixCBytes(args));
+            r.work = uint64_t(args.m) * args.n * args.k;
+        },
+        [=] { multiply(args); });
 }
 
 }  // namespace pyto_sim
@@ -35,13 +34,21 @@ inline void issueMultiply(const MatrixMultiply& args, Loc loc) {
 PYTO_ASCENDC_BEGIN
 
 template <typename T, typename U, typename S>
-__aicore__ inline void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter, const MmadParams& p,
-                            Loc loc = Loc::here()) {
+__aicore__ inline void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter,
+                            const MmadParams& p, Loc loc = Loc::here()) {
     static_assert(pyto_sim::multipliable<T, U, S>(),
                   "Mmad: float <- bfloat16_t, half or float operands of one type; int32_t <- int8_t operands");
     if (!pyto_sim::kCubeCode || p.m == 0 || p.n == 0 || p.k == 0) return;
-    pyto_sim::MatrixMultiply args = {dst.ptr(), fm.ptr(), filter.ptr(), pyto_sim::core().mem[int(pyto_sim::MemId::Bt)],
-                                     pyto_sim::dataTypeOf<U>(), pyto_sim::MatrixStart::Keep, p.kDirectionAlign, p.m, p.n, p.k};
+    pyto_sim::MatrixMultiply args = {dst.ptr(),
+                                     fm.ptr(),
+                                     filter.ptr(),
+                                     pyto_sim::core().mem[int(pyto_sim::MemId::Bt)],
+                                     pyto_sim::dataTypeOf<U>(),
+                                     pyto_sim::MatrixStart::Keep,
+                                     p.kDirectionAlign,
+                                     p.m,
+                                     p.n,
+                                     p.k};
     if (p.cmatrixInitVal && !p.isBias)
         args.start = pyto_sim::MatrixStart::Zero;
     else if (p.cmatrixSource)
@@ -51,14 +58,15 @@ __aicore__ inline void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm,
 }
 
 template <typename T, typename U, typename S, typename V>
-__aicore__ inline void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter, const LocalTensor<V>& bias,
-                            const MmadParams& p, Loc loc = Loc::here()) {
+__aicore__ inline void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter,
+                            const LocalTensor<V>& bias, const MmadParams& p, Loc loc = Loc::here()) {
     static_assert(pyto_sim::multipliable<T, U, S>(),
                   "Mmad: float <- bfloat16_t, half or float operands of one type; int32_t <- int8_t operands");
     static_assert(std::is_same<V, T>::value, "Mmad: the bias has the type of the result");
     if (!pyto_sim::kCubeCode || p.m == 0 || p.n == 0 || p.k == 0) return;
-    pyto_sim::MatrixMultiply args = {dst.ptr(), fm.ptr(), filter.ptr(), bias.ptr(), pyto_sim::dataTypeOf<U>(), pyto_sim::MatrixStart::Keep,
-                                     p.kDirectionAlign, p.m, p.n, p.k};
+    pyto_sim::MatrixMultiply args = {
+        dst.ptr(),         fm.ptr(), filter.ptr(), bias.ptr(), pyto_sim::dataTypeOf<U>(), pyto_sim::MatrixStart::Keep,
+        p.kDirectionAlign, p.m,      p.n,          p.k};
     if (p.cmatrixInitVal)
         args.start = pyto_sim::MatrixStart::Zero;
     else if (bias.mem() == pyto_sim::MemId::Bt)

@@ -11,10 +11,10 @@ struct MatrixMultiply {
     void* dst;
     const void* a;
     const void* b;
-    const void* bias;   // n values in the bias table, for MatrixStart::Bias
-    DataType type;      // of both operands: BF16, F16, F32 or S8
+    const void* bias;  // n values in the bias table, for MatrixStart::Bias
+    DataType type;     // of both operands: BF16, F16, F32 or S8
     MatrixStart start;
-    bool wideK;         // 32-bit: K is laid out in multiples of 16
+    bool wideK;  // 32-bit: K is laid out in multiples of 16
     uint32_t m, n, k;
 };
 void multiply(const MatrixMultiply& args);

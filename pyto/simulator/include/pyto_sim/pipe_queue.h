@@ -30,14 +30,26 @@ constexpr AscendC::HardEvent queueEvent(AscendC::TPosition src, AscendC::TPositi
 constexpr AscendC::TPosition queueSide(AscendC::TPosition pos, bool source) {
     using AscendC::TPosition;
     switch (pos) {
-        case TPosition::A1: case TPosition::B1: case TPosition::C1: case TPosition::VECIN: return source ? TPosition::GM : pos;
-        case TPosition::A2: return source ? TPosition::A1 : pos;
-        case TPosition::B2: return source ? TPosition::B1 : pos;
-        case TPosition::C2: return source ? TPosition::C1 : pos;
-        case TPosition::C2PIPE2GM: return source ? TPosition::B1 : pos;
-        case TPosition::CO1: return source ? pos : TPosition::CO2;
-        case TPosition::VECOUT: case TPosition::CO2: return source ? pos : TPosition::GM;
-        default: return pos;
+        case TPosition::A1:
+        case TPosition::B1:
+        case TPosition::C1:
+        case TPosition::VECIN:
+            return source ? TPosition::GM : pos;
+        case TPosition::A2:
+            return source ? TPosition::A1 : pos;
+        case TPosition::B2:
+            return source ? TPosition::B1 : pos;
+        case TPosition::C2:
+            return source ? TPosition::C1 : pos;
+        case TPosition::C2PIPE2GM:
+            return source ? TPosition::B1 : pos;
+        case TPosition::CO1:
+            return source ? pos : TPosition::CO2;
+        case TPosition::VECOUT:
+        case TPosition::CO2:
+            return source ? pos : TPosition::GM;
+        default:
+            return pos;
     }
 }
 
@@ -87,10 +99,15 @@ public:
             }
             return tensorOf<T>(b);
         }
-        pyto_sim::fail(loc, "AllocTensor: all %d buffers of the queue are in use; the core would wait for ever. FreeTensor comes first", num_);
+        pyto_sim::fail(
+            loc,
+            "AllocTensor: all %d buffers of the queue are in use; the core would wait for ever. FreeTensor comes first",
+            num_);
     }
     template <typename T>
-    __aicore__ inline void AllocTensor(LocalTensor<T>& tensor, Loc loc = Loc::here()) { tensor = AllocTensor<T>(loc); }
+    __aicore__ inline void AllocTensor(LocalTensor<T>& tensor, Loc loc = Loc::here()) {
+        tensor = AllocTensor<T>(loc);
+    }
 
     template <typename T>
     __aicore__ inline void FreeTensor(LocalTensor<T>& tensor, Loc loc = Loc::here()) {
@@ -108,7 +125,8 @@ public:
     __aicore__ inline bool EnQue(const LocalTensor<T>& tensor, Loc loc = Loc::here()) {
         if (skip()) return true;
         pyto_sim::QueueBuffer& b = find(tensor.ptr(), "EnQue", loc);
-        if (b.state == TBufState::FREE) pyto_sim::fail(loc, "EnQue: the tensor was not allocated from the queue, or is freed");
+        if (b.state == TBufState::FREE)
+            pyto_sim::fail(loc, "EnQue: the tensor was not allocated from the queue, or is freed");
         if (b.state == TBufState::ENQUE) pyto_sim::fail(loc, "EnQue: the tensor is in the queue already");
         if (enQueEvt != HardEvent::MAX) {
             b.enqueEvent = pyto_sim::allocateEvent(enQueEvt, loc);
@@ -138,7 +156,9 @@ public:
         return tensorOf<T>(pop(enQueEvt, loc));
     }
     template <typename T>
-    __aicore__ inline void DeQue(LocalTensor<T>& tensor, Loc loc = Loc::here()) { tensor = DeQue<T>(loc); }
+    __aicore__ inline void DeQue(LocalTensor<T>& tensor, Loc loc = Loc::here()) {
+        tensor = DeQue<T>(loc);
+    }
     template <TPosition srcUserPos, TPosition dstUserPos, typename T>
     __aicore__ inline LocalTensor<T> DeQue(Loc loc = Loc::here()) {
         if (skip()) return LocalTensor<T>();
@@ -162,7 +182,8 @@ public:
 protected:
     static constexpr int kFifo = 64;
     friend class TPipe;
-    template <TPosition, uint32_t> friend class TBufPool;
+    template <TPosition, uint32_t>
+    friend class TBufPool;
 
     static constexpr bool skip() {
         const pyto_sim::MemId mem = pyto_sim::memOf(home);
@@ -225,7 +246,9 @@ class TBuf {
 public:
     __aicore__ inline TBuf() = default;
     template <typename T>
-    __aicore__ inline LocalTensor<T> Get() { return piece<T>(0, bytes_); }
+    __aicore__ inline LocalTensor<T> Get() {
+        return piece<T>(0, bytes_);
+    }
     template <typename T>
     __aicore__ inline LocalTensor<T> Get(uint32_t len, Loc loc = Loc::here()) {
         check(0, uint64_t(len) * sizeof(T), loc);
@@ -239,22 +262,28 @@ public:
     template <typename T>
     __aicore__ inline void EnQue(const LocalTensor<T>&) {}
     template <typename T>
-    __aicore__ inline LocalTensor<T> DeQue() { return Get<T>(); }
+    __aicore__ inline LocalTensor<T> DeQue() {
+        return Get<T>();
+    }
     template <typename T>
-    __aicore__ inline LocalTensor<T> AllocTensor() { return Get<T>(); }
+    __aicore__ inline LocalTensor<T> AllocTensor() {
+        return Get<T>();
+    }
     template <typename T>
     __aicore__ inline void FreeTensor(LocalTensor<T>&) {}
 
 private:
     friend class TPipe;
-    template <TPosition, uint32_t> friend class TBufPool;
+    template <TPosition, uint32_t>
+    friend class TBufPool;
     void attach(uint32_t address, uint32_t bytes) {
         address_ = address;
         bytes_ = bytes;
     }
     void check(uint64_t offset, uint64_t bytes, Loc loc) const {
         if (unlikely(offset + bytes > bytes_))
-            pyto_sim::fail(loc, "TBuf: bytes %llu..%llu of a buffer of %u bytes", (unsigned long long)offset, (unsigned long long)(offset + bytes), bytes_);
+            pyto_sim::fail(loc, "TBuf: bytes %llu..%llu of a buffer of %u bytes", (unsigned long long)offset,
+                           (unsigned long long)(offset + bytes), bytes_);
     }
     template <typename T>
     LocalTensor<T> piece(uint32_t offset, uint32_t bytes) const {
@@ -302,7 +331,8 @@ public:
 
 private:
     friend class TPipe;
-    template <TPosition, uint32_t> friend class TBufPool;
+    template <TPosition, uint32_t>
+    friend class TBufPool;
     void assign(uint32_t begin, uint32_t bytes) {
         begin_ = cursor_ = begin;
         end_ = begin + bytes;
@@ -341,7 +371,8 @@ public:
     template <class Pool>
     __aicore__ inline bool InitBufPool(Pool& pool, uint32_t len, Loc loc = Loc::here()) {
         constexpr pyto_sim::MemId mem = pyto_sim::memOf(Pool::poolPos);
-        const pyto_sim::QueueBuffer* b = space_.take(loc, mem, cursor_[int(mem)], pyto_sim::kMemBytes[int(mem)], 1, len);
+        const pyto_sim::QueueBuffer* b =
+            space_.take(loc, mem, cursor_[int(mem)], pyto_sim::kMemBytes[int(mem)], 1, len);
         pool.assign(b->address, b->bytes);
         return true;
     }
@@ -351,12 +382,20 @@ public:
         return true;
     }
     template <HardEvent evt>
-    __aicore__ inline TEventID AllocEventID(Loc loc = Loc::here()) { return pyto_sim::allocateEvent(evt, loc); }
+    __aicore__ inline TEventID AllocEventID(Loc loc = Loc::here()) {
+        return pyto_sim::allocateEvent(evt, loc);
+    }
     template <HardEvent evt>
-    __aicore__ inline void ReleaseEventID(TEventID id) { pyto_sim::releaseEvent(evt, id); }
+    __aicore__ inline void ReleaseEventID(TEventID id) {
+        pyto_sim::releaseEvent(evt, id);
+    }
     template <HardEvent evt>
-    __aicore__ inline TEventID FetchEventID(Loc loc = Loc::here()) { return pyto_sim::firstFreeEvent(evt, loc); }
-    __aicore__ inline TEventID FetchEventID(HardEvent evt, Loc loc = Loc::here()) { return pyto_sim::firstFreeEvent(evt, loc); }
+    __aicore__ inline TEventID FetchEventID(Loc loc = Loc::here()) {
+        return pyto_sim::firstFreeEvent(evt, loc);
+    }
+    __aicore__ inline TEventID FetchEventID(HardEvent evt, Loc loc = Loc::here()) {
+        return pyto_sim::firstFreeEvent(evt, loc);
+    }
     template <TPosition pos, typename T>
     __aicore__ inline LocalTensor<T> GetAbsAddr(int32_t offset, int32_t size) const {
         return LocalTensor<T>(pos, uint32_t(offset), uint32_t(size));
@@ -401,22 +440,35 @@ public:
         return t;
     }
     template <TPosition pos, class DataType, uint32_t tileSize>
-    __aicore__ inline LocalTensor<DataType> Alloc(Loc loc = Loc::here()) { return Alloc<pos, DataType>(tileSize, loc); }
+    __aicore__ inline LocalTensor<DataType> Alloc(Loc loc = Loc::here()) {
+        return Alloc<pos, DataType>(tileSize, loc);
+    }
     template <class DataType>
-    __aicore__ inline LocalTensor<DataType> Alloc(uint32_t tileSize, Loc loc = Loc::here()) { return Alloc<position(), DataType>(tileSize, loc); }
+    __aicore__ inline LocalTensor<DataType> Alloc(uint32_t tileSize, Loc loc = Loc::here()) {
+        return Alloc<position(), DataType>(tileSize, loc);
+    }
     template <class DataType, uint32_t tileSize>
-    __aicore__ inline LocalTensor<DataType> Alloc(Loc loc = Loc::here()) { return Alloc<position(), DataType>(tileSize, loc); }
+    __aicore__ inline LocalTensor<DataType> Alloc(Loc loc = Loc::here()) {
+        return Alloc<position(), DataType>(tileSize, loc);
+    }
 
 private:
     static constexpr TPosition position() {
         switch (hard) {
-            case Hardware::UB: return TPosition::VECCALC;
-            case Hardware::L1: return TPosition::A1;
-            case Hardware::L0A: return TPosition::A2;
-            case Hardware::L0B: return TPosition::B2;
-            case Hardware::L0C: return TPosition::CO1;
-            case Hardware::BIAS: return TPosition::C2;
-            default: return TPosition::C2PIPE2GM;
+            case Hardware::UB:
+                return TPosition::VECCALC;
+            case Hardware::L1:
+                return TPosition::A1;
+            case Hardware::L0A:
+                return TPosition::A2;
+            case Hardware::L0B:
+                return TPosition::B2;
+            case Hardware::L0C:
+                return TPosition::CO1;
+            case Hardware::BIAS:
+                return TPosition::C2;
+            default:
+                return TPosition::C2PIPE2GM;
         }
     }
     uint32_t head_ = 0;

@@ -25,7 +25,8 @@ struct SliceWalk {
     bool next() {
         for (uint32_t d = 0; d < dims; ++d) {
             ++index[d];
-            const uint64_t last = uint64_t(info[d].startIndex) + uint64_t(index[d]) * step(d) + (d == 0 ? piece() : 1) - 1;
+            const uint64_t last =
+                uint64_t(info[d].startIndex) + uint64_t(index[d]) * step(d) + (d == 0 ? piece() : 1) - 1;
             if (last <= info[d].endIndex) return true;
             index[d] = 0;
         }
@@ -41,10 +42,12 @@ template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const SliceInfo dstSliceInfo[],
                                 const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, Loc loc = Loc::here()) {
     if (dimValue == 0 || dimValue > 8) pyto_sim::fail(loc, "DataCopy with SliceInfo: %u dimensions; 1 to 8", dimValue);
-    pyto_sim::SliceWalk<SliceInfo> from{srcSliceInfo, dimValue, {0}, sizeof(T)}, to{dstSliceInfo, dimValue, {0}, sizeof(T)};
+    pyto_sim::SliceWalk<SliceInfo> from{srcSliceInfo, dimValue, {0}, sizeof(T)},
+        to{dstSliceInfo, dimValue, {0}, sizeof(T)};
     const int64_t bytes = int64_t(srcSliceInfo[0].burstLen) * 32;
     do {
-        pyto_sim::issueCopyIn("DataCopy(SliceInfo)", dst[uint32_t(to.offset())], src[from.offset()], {uint64_t(bytes), 1, bytes, bytes}, loc);
+        pyto_sim::issueCopyIn("DataCopy(SliceInfo)", dst[uint32_t(to.offset())], src[from.offset()],
+                              {uint64_t(bytes), 1, bytes, bytes}, loc);
     } while (from.next() && to.next());
 }
 
@@ -52,10 +55,12 @@ template <typename T>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const SliceInfo dstSliceInfo[],
                                 const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, Loc loc = Loc::here()) {
     if (dimValue == 0 || dimValue > 8) pyto_sim::fail(loc, "DataCopy with SliceInfo: %u dimensions; 1 to 8", dimValue);
-    pyto_sim::SliceWalk<SliceInfo> from{srcSliceInfo, dimValue, {0}, sizeof(T)}, to{dstSliceInfo, dimValue, {0}, sizeof(T)};
+    pyto_sim::SliceWalk<SliceInfo> from{srcSliceInfo, dimValue, {0}, sizeof(T)},
+        to{dstSliceInfo, dimValue, {0}, sizeof(T)};
     const int64_t bytes = int64_t(srcSliceInfo[0].burstLen) * 32;
     do {
-        pyto_sim::issueCopyOut("DataCopy(SliceInfo)", dst[to.offset()], src[uint32_t(from.offset())], {uint64_t(bytes), 1, bytes, bytes}, loc);
+        pyto_sim::issueCopyOut("DataCopy(SliceInfo)", dst[to.offset()], src[uint32_t(from.offset())],
+                               {uint64_t(bytes), 1, bytes, bytes}, loc);
     } while (from.next() && to.next());
 }
 

@@ -42,13 +42,21 @@ __aicore__ inline uint32_t Ceil(uint32_t a, uint32_t b) { return (a + b - 1) / b
 __aicore__ inline int32_t CeilDivision(int32_t a, int32_t b) { return b == 0 ? 0 : (a + b - 1) / b; }
 
 template <typename T>
-__aicore__ inline void SetAtomicAdd(Loc loc = Loc::here()) { pyto_sim::setAtomic<T>(pyto_sim::AtomicOp::Add, "SetAtomicAdd", loc); }
+__aicore__ inline void SetAtomicAdd(Loc loc = Loc::here()) {
+    pyto_sim::setAtomic<T>(pyto_sim::AtomicOp::Add, "SetAtomicAdd", loc);
+}
 template <typename T>
-__aicore__ inline void SetAtomicMax(Loc loc = Loc::here()) { pyto_sim::setAtomic<T>(pyto_sim::AtomicOp::Max, "SetAtomicMax", loc); }
+__aicore__ inline void SetAtomicMax(Loc loc = Loc::here()) {
+    pyto_sim::setAtomic<T>(pyto_sim::AtomicOp::Max, "SetAtomicMax", loc);
+}
 template <typename T>
-__aicore__ inline void SetAtomicMin(Loc loc = Loc::here()) { pyto_sim::setAtomic<T>(pyto_sim::AtomicOp::Min, "SetAtomicMin", loc); }
+__aicore__ inline void SetAtomicMin(Loc loc = Loc::here()) {
+    pyto_sim::setAtomic<T>(pyto_sim::AtomicOp::Min, "SetAtomicMin", loc);
+}
 template <typename T>
-__aicore__ inline void SetAtomicType(Loc loc = Loc::here()) { pyto_sim::setAtomic<T>(pyto_sim::core().atomic.op, "SetAtomicType", loc); }
+__aicore__ inline void SetAtomicType(Loc loc = Loc::here()) {
+    pyto_sim::setAtomic<T>(pyto_sim::core().atomic.op, "SetAtomicType", loc);
+}
 __aicore__ inline void SetAtomicNone() { pyto_sim::core().atomic.op = pyto_sim::AtomicOp::None; }
 __aicore__ inline void DisableDmaAtomic() { SetAtomicNone(); }
 
@@ -81,7 +89,9 @@ __aicore__ inline int64_t GetBitCount(uint64_t valueIn) {
     return countValue == 1 ? ones : 64 - ones;
 }
 template <int countValue>
-__aicore__ inline int64_t ScalarGetCountOfValue(uint64_t valueIn) { return GetBitCount<countValue>(valueIn); }
+__aicore__ inline int64_t ScalarGetCountOfValue(uint64_t valueIn) {
+    return GetBitCount<countValue>(valueIn);
+}
 __aicore__ inline int64_t CountLeadingZero(uint64_t valueIn) { return valueIn == 0 ? 64 : __builtin_clzll(valueIn); }
 __aicore__ inline int64_t ScalarCountLeadingZero(uint64_t valueIn) { return CountLeadingZero(valueIn); }
 __aicore__ inline int64_t CountBitsCntSameAsSignBit(int64_t valueIn) { return __builtin_clrsbll(valueIn); }
@@ -91,7 +101,9 @@ __aicore__ inline int64_t GetSFFValue(uint64_t valueIn) {
     return bits == 0 ? -1 : __builtin_ctzll(bits);
 }
 template <int countValue>
-__aicore__ inline int64_t ScalarGetSFFValue(uint64_t valueIn) { return GetSFFValue<countValue>(valueIn); }
+__aicore__ inline int64_t ScalarGetSFFValue(uint64_t valueIn) {
+    return GetSFFValue<countValue>(valueIn);
+}
 
 __aicore__ inline bfloat16_t ToBfloat16(const float& value) { return bfloat16_t(value); }
 __aicore__ inline float ToFloat(const bfloat16_t& value) { return float(value); }
@@ -99,46 +111,61 @@ __aicore__ inline bfloat16_t Cast(const float& value) { return bfloat16_t(value)
 __aicore__ inline float Cast(const bfloat16_t& value) { return float(value); }
 
 template <typename... Args>
-__aicore__ inline void printf(const char* format, Args... args) { pyto_sim::printMessage(format, args...); }
+__aicore__ inline void printf(const char* format, Args... args) {
+    pyto_sim::printMessage(format, args...);
+}
 template <typename... Args>
-__aicore__ inline void PRINTF(const char* format, Args... args) { pyto_sim::printMessage(format, args...); }
+__aicore__ inline void PRINTF(const char* format, Args... args) {
+    pyto_sim::printMessage(format, args...);
+}
 
 template <typename T>
-__aicore__ inline void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, Loc loc = Loc::here()) {
+__aicore__ inline void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize,
+                                  Loc loc = Loc::here()) {
     const T* p = tensor.ptr();
     if (pyto_sim::core().mem[int(tensor.mem())] == nullptr) return;
-    pyto_sim::issue("DumpTensor", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, dumpSize * sizeof(T)); },
-                    [=] { pyto_sim::dumpValues("LocalTensor", p, pyto_sim::dataTypeOf<T>(), dumpSize, desc, uint32_t(loc.line)); });
+    pyto_sim::issue(
+        "DumpTensor", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, dumpSize * sizeof(T)); },
+        [=] { pyto_sim::dumpValues("LocalTensor", p, pyto_sim::dataTypeOf<T>(), dumpSize, desc, uint32_t(loc.line)); });
 }
 template <typename T>
-__aicore__ inline void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, Loc loc = Loc::here()) {
+__aicore__ inline void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize,
+                                  Loc loc = Loc::here()) {
     const T* p = tensor.ptr();
-    pyto_sim::issue("DumpTensor", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, dumpSize * sizeof(T)); },
-                    [=] { pyto_sim::dumpValues("GlobalTensor", p, pyto_sim::dataTypeOf<T>(), dumpSize, desc, uint32_t(loc.line)); });
+    pyto_sim::issue(
+        "DumpTensor", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, dumpSize * sizeof(T)); },
+        [=] {
+            pyto_sim::dumpValues("GlobalTensor", p, pyto_sim::dataTypeOf<T>(), dumpSize, desc, uint32_t(loc.line));
+        });
 }
 template <typename T>
-__aicore__ inline void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo&, Loc loc = Loc::here()) {
+__aicore__ inline void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo&,
+                                  Loc loc = Loc::here()) {
     DumpTensor(tensor, desc, dumpSize, loc);
 }
 template <typename T>
-__aicore__ inline void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo&, Loc loc = Loc::here()) {
+__aicore__ inline void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo&,
+                                  Loc loc = Loc::here()) {
     DumpTensor(tensor, desc, dumpSize, loc);
 }
 template <typename Tensor>
-__aicore__ inline void DumpAccChkPoint(const Tensor& tensor, uint32_t index, uint32_t countOff, uint32_t dumpSize, Loc loc = Loc::here()) {
+__aicore__ inline void DumpAccChkPoint(const Tensor& tensor, uint32_t index, uint32_t countOff, uint32_t dumpSize,
+                                       Loc loc = Loc::here()) {
     DumpTensor(tensor[countOff], index, dumpSize, loc);
 }
 
 PYTO_ASCENDC_END
 
 #define PYTO_SIM_ASSERT(expression, ...) \
-    (static_cast<bool>(expression) ? void(0) : pyto_sim::fail(pyto_sim::Loc{__FILE__, __LINE__}, "assertion failed: %s", #expression))
+    (static_cast<bool>(expression)       \
+         ? void(0)                       \
+         : pyto_sim::fail(pyto_sim::Loc{__FILE__, __LINE__}, "assertion failed: %s", #expression))
 #undef assert
 #define assert(...) PYTO_SIM_ASSERT(__VA_ARGS__, "")
 #define ascendc_assert(...) PYTO_SIM_ASSERT(__VA_ARGS__, "")
 #define ASSERT(...) PYTO_SIM_ASSERT(__VA_ARGS__, "")
-#define ASCENDC_ASSERT(condition, behaviour)                                                                   \
-    do {                                                                                                       \
+#define ASCENDC_ASSERT(condition, behaviour)                                                                     \
+    do {                                                                                                         \
         if (!(condition)) pyto_sim::fail(pyto_sim::Loc{__FILE__, __LINE__}, "assertion failed: %s", #condition); \
     } while (0)
 

@@ -15,8 +15,10 @@ namespace Std {
 using std::conditional;
 using std::enable_if;
 using std::is_same;
-template <class A, class B> constexpr bool is_same_v = std::is_same<A, B>::value;
-template <bool C, class T = void> using enable_if_t = typename std::enable_if<C, T>::type;
+template <class A, class B>
+constexpr bool is_same_v = std::is_same<A, B>::value;
+template <bool C, class T = void>
+using enable_if_t = typename std::enable_if<C, T>::type;
 }  // namespace Std
 
 template <class T, class U>
@@ -30,8 +32,8 @@ constexpr bool SupportType() {
 
 struct ShapeInfo {
     __aicore__ inline ShapeInfo() {}
-    __aicore__ inline ShapeInfo(const uint8_t dims, const uint32_t sizes[], const uint8_t originalDims, const uint32_t originalSizes[],
-                                const DataFormat format)
+    __aicore__ inline ShapeInfo(const uint8_t dims, const uint32_t sizes[], const uint8_t originalDims,
+                                const uint32_t originalSizes[], const DataFormat format)
         : shapeDim(dims), originalShapeDim(originalDims), dataFormat(format) {
         for (int i = 0; i < dims && i < K_MAX_SHAPE_DIM; ++i) shape[i] = sizes[i];
         for (int i = 0; i < originalDims && i < K_MAX_SHAPE_DIM; ++i) originalShape[i] = originalSizes[i];
@@ -45,7 +47,8 @@ struct ShapeInfo {
     DataFormat dataFormat = DataFormat::ND;
 };
 
-#define ASCENDC_SHAPE(dimValue, ...) dimValue, (const uint32_t[]) { __VA_ARGS__ }
+#define ASCENDC_SHAPE(dimValue, ...) \
+    dimValue, (const uint32_t[]) { __VA_ARGS__ }
 
 // A piece of an on-chip memory. ptr() is the host address; byte offsets within the memory are ptr() - core().mem[..].
 template <class T>
@@ -62,7 +65,8 @@ public:
                            (unsigned long long)(addr + uint64_t(count) * sizeof(T)), pyto_sim::memName(mem),
                            pyto_sim::kMemBytes[int(mem)]);
         if (unlikely(addr % 32 != 0))
-            pyto_sim::fail(loc, "LocalTensor: address %u in %s is not a multiple of 32 bytes", addr, pyto_sim::memName(mem));
+            pyto_sim::fail(loc, "LocalTensor: address %u in %s is not a multiple of 32 bytes", addr,
+                           pyto_sim::memName(mem));
         ptr_ = base == nullptr ? nullptr : base + addr;
     }
     __aicore__ inline uint64_t GetPhyAddr() const { return uint64_t(uintptr_t(ptr_)); }
@@ -72,7 +76,8 @@ public:
         T value{};
         T* out = &value;
         const T* p = ptr() + index;
-        pyto_sim::issue("GetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, sizeof(T)); }, [=] { *out = *p; });
+        pyto_sim::issue(
+            "GetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, sizeof(T)); }, [=] { *out = *p; });
         return value;
     }
     template <class S>
@@ -144,18 +149,22 @@ public:
         T value{};
         T* out = &value;
         const T* p = address_ + offset;
-        pyto_sim::issue("GetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, sizeof(T)); }, [=] {
-            pyto_sim::beforeGmAccess(p, sizeof(T));
-            *out = *p;
-        });
+        pyto_sim::issue(
+            "GetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.read(p, sizeof(T)); },
+            [=] {
+                pyto_sim::beforeGmAccess(p, sizeof(T));
+                *out = *p;
+            });
         return value;
     }
     __aicore__ inline void SetValue(const uint64_t offset, T value, Loc loc = Loc::here()) {
         T* p = address_ + offset;
-        pyto_sim::issue("SetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.write(p, sizeof(T)); }, [=] {
-            pyto_sim::beforeGmAccess(p, sizeof(T));
-            *p = value;
-        });
+        pyto_sim::issue(
+            "SetValue", PIPE_S, loc, [&](pyto_sim::Record& r) { r.write(p, sizeof(T)); },
+            [=] {
+                pyto_sim::beforeGmAccess(p, sizeof(T));
+                *p = value;
+            });
     }
     __aicore__ inline __gm__ T& operator()(const uint64_t offset) const { return address_[offset]; }
     __aicore__ inline uint64_t GetSize() const { return bufferSize_; }
