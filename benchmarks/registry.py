@@ -57,7 +57,7 @@ def median_ms(run: Callable[[], object], repeat: int, warm: int = 1) -> float:
 
 
 def interleaved_ms(runs: dict[str, Callable[[], object]], repeat: int, warm: int = 2) -> dict[str, float]:
-    """Median milliseconds of each of `runs`, taken in turn so that the machine's moods hit all alike."""
+    """Median milliseconds of each of `runs`, taken in turn; of one thread pool only (see benchmarks.calm)."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for round_ in range(warm + repeat):
         for name, run in runs.items():

@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from benchmarks.calm import QUIET, compare, last_level_cache
 from benchmarks.child import child
-from benchmarks.registry import Figure, Options, benchmark, interleaved_ms
+from benchmarks.registry import Figure, Options, benchmark
 
 #: One stage a process: the weights of two would not fit beside their float64 references.
 CODE = """
@@ -31,18 +32,27 @@ def stages(options: Options) -> Iterator[Figure]:
             "compiled": options.torch and not options.quick,
         }
         result = child(CODE, name, json.dumps(settings), PYTO_THREADS=str(options.threads))
-        ms = result["ms"]
+        ms, others = result["ms"], result["others"]
         own = ms["pyto"]
+
+        def noted(text: str, *timed: str, others: dict[str, float | None] = others) -> str:
+            """`text`, and that it does not count if the machine was not quiet while one of `timed` ran."""
+            worst = max((1.0 if others[one] is None else others[one] or 0.0) for one in timed)
+            return text if worst <= QUIET else f"{text}; DISTURBED: others used {worst:.0%} of the machine"
+
         label = f"batch {options.batch}, {options.threads} threads"
-        yield Figure(f"stage.{name}", own, "ms", None, label)
+        yield Figure(f"stage.{name}", own, "ms", None, noted(label, "pyto"))
         for other, what in (("eager", "torch bf16 eager"), ("compiled", "torch.compile max-autotune")):
             if other in ms:
                 compared = f"time of {what} over pyto's; it took {ms[other]:.3f} ms"
-                yield Figure(f"stage.{name}.vs_{other}", ms[other] / own, "x", ms[other] / own, compared)
-        floor = ms["floor"]
-        share = floor / own
-        compared = f"of the measured {result['bandwidth']:.1f} GB/s, {result['bytes'] / 1e6:.0f} MB a call"
-        yield Figure(f"stage.{name}.bandwidth", share * result["bandwidth"], "GB/s", share, compared)
+                ratio = ms[other] / own
+                yield Figure(f"stage.{name}.vs_{other}", ratio, "x", ratio, noted(compared, "pyto", other))
+        share = ms["floor"] / own
+        compared = f"of the measured {result['bandwidth']:.1f} GB/s, {result['bytes'] / 1e6:.1f} MB a call"
+        if result["bytes"] < last_level_cache():
+            compared += "; fits the last-level cache: not all of it need come from memory"
+        figure = noted(compared, "pyto", "read")
+        yield Figure(f"stage.{name}.bandwidth", share * result["bandwidth"], "GB/s", share, figure)
         error, bound = result["error"], result["bound"]
         yield Figure(f"stage.{name}.error", error, "relative L2", error / bound, f"of the bound {bound:.0e}")
 
@@ -84,9 +94,11 @@ def measure(name: str, batch: int, threads: int, repeat: int, eager: bool, compi
                 print(f"torch.compile of {name} failed: {failure}", file=sys.stderr)
     reader = Reader(threads)
     runs["read"] = reader
-    ms = interleaved_ms(runs, repeat)
+    timings = compare(runs, repeat)
     reader.close()
+    ms = {key: timing.ms for key, timing in timings.items()}
+    others = {key: timing.others for key, timing in timings.items()}
     rate = BYTES / ms.pop("read") / 1e6
     size = sum(array.nbytes for key, array in arguments.items() if not key.startswith("rope_"))
     ms["floor"] = size / rate / 1e6
-    return {"ms": ms, "bandwidth": rate, "bytes": size, "error": error, "bound": stage.bound}
+    return {"ms": ms, "others": others, "bandwidth": rate, "bytes": size, "error": error, "bound": stage.bound}
