@@ -7,6 +7,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
+TORCH ?= torch==2.13.0
 BENCH_ARGS ?=
 
 .PHONY: help demo test bench lint format clean
@@ -28,7 +29,11 @@ demo: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-bench: $(VENV)/.dev
+$(VENV)/.torch: $(VENV)/.dev
+	$(BIN)/python -m pip install -q --disable-pip-version-check '$(TORCH)'
+	@touch $@
+
+bench: $(VENV)/.torch
 	$(BIN)/python -m benchmarks --output build/bench.json $(BENCH_ARGS)
 
 lint: $(VENV)/.dev

@@ -25,7 +25,7 @@ from pyto.ir.printer import print_program
 from pyto.ir.verifier import verify
 from pyto.language import hooks
 from pyto.language.jit import JitFunction
-from pyto.passes import PASSES
+from pyto.passes import FOR_CHIP, PASSES
 from pyto.runtime import program as runtime
 from pyto.target import CHIPS, DEFAULT_CHIP, Chip
 
@@ -170,7 +170,8 @@ def lower(
     program = done("parse", parse(kernel), started, None)
     for one in PASSES:
         started = time.perf_counter()
-        program = done(_unique(one.__name__, stages), one(program), started, program)
+        after = one(program, target) if one in FOR_CHIP else one(program)
+        program = done(_unique(one.__name__, stages), after, started, program)
     sources, manifest = generate(program, target)
     generated = builder.Generated(program.name, sources, manifest["kernels"], manifest)
     return Compiled(program.name, target, stages, generated)
@@ -198,13 +199,13 @@ def build(
     return Artifact(so, manifest, so.parent)
 
 
-_programs: dict[tuple[int, str], tuple[JitFunction, runtime.Program]] = {}
+_programs: dict[tuple[int, str, str], tuple[JitFunction, runtime.Program]] = {}
 _lock = threading.Lock()
 
 
 def load(kernel: JitFunction, toolchain: str = "cxx", chip: str | Chip = DEFAULT_CHIP) -> runtime.Program:
     """The callable program of a kernel: compiled and built once a process, and found in the cache after that."""
-    key = id(kernel), toolchain
+    key = id(kernel), toolchain, chip if isinstance(chip, str) else chip.name
     found = _programs.get(key)
     if found is None:
         with _lock:

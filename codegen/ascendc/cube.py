@@ -10,7 +10,8 @@ from typing import Any
 
 from pyto.codegen.ascendc.writer import Writer
 from pyto.errors import CompileError
-from pyto.ir.nodes import BF16, FP16, FP32, Const, Expr, Op, TileType, View
+from pyto.ir.nodes import BF16, BOOL, FP16, FP32, Const, Expr, Op, TileType, View
+from pyto.ir.scalar import apply
 from pyto.target import BLOCK, FRACTAL, FRACTAL_BYTES, MAX_ND2NZ_PITCH, MAX_REPEAT
 
 QUANT = {(FP32, BF16): "F322BF16", (FP32, FP16): "F322F16"}
@@ -22,16 +23,16 @@ def load(w: Writer, op: Op) -> None:
     pitch = w.gm_pitch(op)
     if op.attrs["rows"] is None or dst.shape[0] == 1:
         pitch = dst.valid[1]
-    if isinstance(pitch, Const) and pitch.value > MAX_ND2NZ_PITCH:
-        raise CompileError(
-            "limit",
-            f"rows of {pitch.value} elements: a copy to L1 steps over at most {MAX_ND2NZ_PITCH}",
-            op.loc,
-            remedy="split the tensor",
-        )
-    w.statement(
-        "load_l1", w.whole(dst), w.gm(op, 1), w.text(dst.valid[0]), w.text(dst.valid[1]), w.text(pitch), dst.pitch
-    )
+    rows, cols = dst.valid
+    wide = w.simplify(apply("gt", pitch, Const(MAX_ND2NZ_PITCH)))
+    if wide != Const(True, BOOL):
+        with w.condition(None if wide == Const(False, BOOL) else apply("not", wide)):
+            w.load_l1(w.whole(dst), w.gm(op, 1), rows, cols, pitch, dst.pitch)
+    if wide != Const(False, BOOL):  # the pitch does not fit the instruction: row by row
+        r = w.fresh("r")
+        with w.condition(None if wide == Const(True, BOOL) else wide), w.loop(r, Const(0), rows, Const(1)):
+            target = w.offset(dst, r * (BLOCK // dst.dtype.bytes))
+            w.load_l1(target, w.gm(op, 1, r * pitch), Const(1), cols, cols, dst.pitch)
 
 
 def _fractals(view: View) -> tuple[int, int]:

@@ -39,14 +39,15 @@ def device_function(function: Function, kernel: str) -> tuple[dict[str, Any], se
             assert isinstance(p.var.type, ScalarType)
             params.append(f"{scalar_ctype(p.var.type)} {p.var.name}")
             arguments.append(p.var.name)
-    block, blocks = (v.name for v in function.body.params)
+    spread = any(op.name == "for" and op.attrs["kind"] == "blocks" for op in function.body.ops)
+    blocks = [f"int64_t {v.name}" for v in function.body.params] if spread else []
     fields = {
         "name": function.name,
         "kernel": kernel,
         "params": params,
         "arguments": arguments,
-        "block": block,
-        "blocks": blocks,
+        "own": [*params, *blocks],
+        "call": [*arguments, "AscendC::GetBlockIdx()", "AscendC::GetBlockNum()"] if spread else arguments,
         "body": [*_tensors(function), *body.buffers, *_used(writer.lines)],
         **KINDS[function.kind],
     }

@@ -257,21 +257,25 @@ def copy(w: Writer, op: Op) -> None:
 def load(w: Writer, op: Op) -> None:
     dst = op.args[0]
     assert isinstance(dst, View)
-    (rows, bytes_, gm_gap, ub_gap) = _transfer(w, op, dst)
-    w.statement("load_ub", w.at(dst), w.gm(op, 1), dst.dtype.ctype, rows, bytes_, gm_gap, ub_gap)
+    for first, sizes in _transfers(w, op, dst):
+        rows, bytes_, gm_gap, ub_gap = (w.text(e) for e in sizes)
+        source = w.gm(op, 1, first * w.gm_pitch(op))
+        w.statement("load_ub", w.at(dst, first), source, dst.dtype.ctype, rows, bytes_, gm_gap, ub_gap)
 
 
 def store(w: Writer, op: Op) -> None:
     src = op.args[1]
     assert isinstance(src, View)
-    (rows, bytes_, gm_gap, ub_gap) = _transfer(w, op, src)
     with w.atomic(op, src.dtype):
-        w.statement("store_ub", w.gm(op, 0), w.at(src), rows, bytes_, ub_gap, gm_gap)
+        for first, sizes in _transfers(w, op, src):
+            rows, bytes_, gm_gap, ub_gap = (w.text(e) for e in sizes)
+            w.statement("store_ub", w.gm(op, 0, first * w.gm_pitch(op)), w.at(src, first), rows, bytes_, ub_gap, gm_gap)
 
 
-def _transfer(w: Writer, op: Op, view: View) -> tuple[str, str, str, str]:
-    """Rows, bytes a row, gap of rows in GM (bytes) and in UB (blocks) of a copy between them."""
-    pitch, size = w.gm_pitch(op), view.dtype.bytes
+def _transfers(w: Writer, op: Op, view: View) -> Iterator[tuple[Expr, tuple[Expr, Expr, Expr, Expr]]]:
+    """First row of each copy between GM and UB; its rows, bytes a row, gap of rows in GM (bytes) and UB (blocks)."""
+    pitch, size, zero = w.gm_pitch(op), view.dtype.bytes, Const(0)
+    rows, cols = view.valid
     if view.shape[1] == 1 and view.pitch == 1 and view.shape[0] > 1:
         if pitch != const(1):
             raise CompileError(
@@ -280,23 +284,19 @@ def _transfer(w: Writer, op: Op, view: View) -> tuple[str, str, str, str]:
                 op.loc,
                 remedy="load whole rows of at least 32 bytes and slice on the core",
             )
-        return "1", w.text(view.valid[0] * size), "0", "0"
+        yield zero, (const(1), rows * size, zero, zero)
+        return
     if view.shape[0] == 1:
-        return w.text(view.valid[0]), w.text(view.valid[1] * size), "0", "0"
-    if view.shape[0] > MAX_BURSTS:
-        raise CompileError(
-            "limit",
-            f"{view.shape[0]} rows in one copy, at most {MAX_BURSTS}",
-            op.loc,
-            remedy="load fewer rows at a time",
-        )
-    used = apply("floordiv", view.valid[1] * size + (BLOCK - 1), Const(BLOCK))
-    return (
-        w.text(view.valid[0]),
-        w.text(view.valid[1] * size),
-        w.text((pitch - view.valid[1]) * size),
-        w.text(Const(step(view)) - used),
-    )
+        yield zero, (rows, cols * size, zero, zero)
+        return
+    used = apply("floordiv", cols * size + (BLOCK - 1), Const(BLOCK))
+    gaps = (pitch - cols) * size, Const(step(view)) - used
+    if view.shape[0] <= MAX_BURSTS:
+        yield zero, (rows, cols * size, *gaps)
+        return
+    first = w.fresh("r")
+    with w.loop(first, zero, rows, Const(MAX_BURSTS)):
+        yield first, (apply("min", Const(MAX_BURSTS), rows - first), cols * size, *gaps)
 
 
 EMITTERS: dict[str, Any] = {

@@ -148,12 +148,15 @@ class Writer:
         flag = "true" if transpose else "false"
         self.statement("load_l0", dst, src, self.text(start), self.text(repeat), stride, self.text(gap), flag)
 
-    def gm(self, op: Op, position: int) -> str:
-        """The GM operand of a load, store or read: the tensor from its first element on."""
-        tensor, offset = self.gm_offset(op, position)
+    def load_l1(self, dst: str, src: str, rows: Expr, cols: Expr, pitch: Expr, nz_rows: int) -> None:
+        self.statement("load_l1", dst, src, self.text(rows), self.text(cols), self.text(pitch), nz_rows)
+
+    def gm(self, op: Op, position: int, further: Expr | int = 0) -> str:
+        """The GM operand of a load, store or read: the tensor from its first element (and `further` ones) on."""
+        tensor, offset = self.gm_offset(op, position, further)
         return tensor if offset == "0" else f"{tensor}[{offset}]"
 
-    def gm_offset(self, op: Op, position: int) -> tuple[str, str]:
+    def gm_offset(self, op: Op, position: int, further: Expr | int = 0) -> tuple[str, str]:
         tensor = op.args[position]
         first = {"load": 2, "store": 2, "read": 1}[op.name]
         assert isinstance(tensor, Var) and isinstance(tensor.type, TensorType)
@@ -161,7 +164,7 @@ class Writer:
         offset: Expr = Const(0)
         for extent, index in zip(tensor.type.shape, op.args[first:]):
             offset = offset * extent + index
-        return tensor.name, self.text(offset)
+        return tensor.name, self.text(offset + further)
 
     def gm_pitch(self, op: Op) -> Expr:
         """Elements in GM from one row of a load or store to the next."""

@@ -71,7 +71,8 @@ def run(stage: Stage, batch: int, repeat: int) -> tuple[list[str], bool]:
     seconds = statistics.median(times)
     rate = sum(a.nbytes for a in arguments.values()) / seconds / 1e9
     lines = sum(code_lines(f) for f in functions_of(stage.kernel))
-    ascendc = sum(text.count("\n") for text in compiled.generated.sources.values())
+    text = "\n".join(compiled.generated.sources.values())
+    ascendc = sum(bool(line.strip()) and not line.lstrip().startswith("//") for line in text.splitlines())
     row = [stage.name, f"{lines}", f"{ascendc}", f"{built:.1f}", f"{error:.1e}", f"{stage.bound:.0e}"]
     return [*row, f"{seconds * 1e3:.2f}", f"{rate:.1f}"], error <= stage.bound
 

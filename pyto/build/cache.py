@@ -181,7 +181,9 @@ class Cache:
         try:
             yield
         except OSError as error:
-            if error.filename is not None and not str(error.filename).startswith(str(self.root)):
+            # mkdir names the first folder that it could not make, which may lie above the cache.
+            place = None if error.filename is None else Path(error.filename)
+            if place is not None and not place.is_relative_to(self.root) and place not in self.root.parents:
                 raise
             raise BuildError(
                 "build.cache",

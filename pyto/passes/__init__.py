@@ -16,7 +16,7 @@ from pyto.passes.simplify import simplify
 from pyto.passes.tile_matmul import tile_matmul
 from pyto.passes.valid_shapes import valid_shapes
 
-Pass = Callable[[Program], Program]
+Pass = Callable[..., Program]
 
 PASSES: tuple[Pass, ...] = (
     simplify,  # fold index arithmetic, decide valid shapes
@@ -32,4 +32,6 @@ PASSES: tuple[Pass, ...] = (
     name_scalars,  # what is computed more than once
 )
 
-__all__ = ["PASSES", "Pass"]
+FOR_CHIP = frozenset({tile_matmul, plan_memory})  # these take the chip as a second argument
+
+__all__ = ["FOR_CHIP", "PASSES", "Pass"]

@@ -42,8 +42,12 @@ class Steps:
     k: int
 
 
-def tile_matmul(program: Program) -> Program:
-    return program.map_device(lambda f: rewrite(f, HANDLERS) if f.kind == "cube" else f)
+def tile_matmul(program: Program, chip: Chip = DEFAULT_CHIP) -> Program:
+    def product(rewriter: Rewriter, op: Op) -> None:
+        _matmul(rewriter, op, chip)
+
+    handlers: dict[str, Handler] = {"load": _load, "matmul": product, "matmul_acc": product, "cast": _cast}
+    return program.map_device(lambda f: rewrite(f, handlers) if f.kind == "cube" else f)
 
 
 def _padded(size: int, unit: int) -> int:
@@ -91,7 +95,7 @@ def _operand(value: Expr, op: Op) -> Var:
     )
 
 
-def _matmul(rewriter: Rewriter, op: Op) -> None:
+def _matmul(rewriter: Rewriter, op: Op, chip: Chip) -> None:
     first = op.name == "matmul"
     init: Expr = Const(False, BOOL)
     a, b = (_operand(v, op) for v in op.args[:2]) if first else (_operand(v, op) for v in op.args[1:3])
@@ -99,7 +103,7 @@ def _matmul(rewriter: Rewriter, op: Op) -> None:
     a_trans, b_trans = bool(op.attrs.get("a_trans")), bool(op.attrs.get("b_trans"))
     (m, k), (vm, vk) = (a.type.shape, a.type.valid) if not a_trans else (a.type.shape[::-1], a.type.valid[::-1])
     (_, n), (vkb, vn) = (b.type.shape, b.type.valid) if not b_trans else (b.type.shape[::-1], b.type.valid[::-1])
-    steps = choose_steps(m, n, k, a.type.dtype)
+    steps = choose_steps(m, n, k, a.type.dtype, chip)
     if first:
         out = op.result.type
         assert isinstance(out, TileType)
@@ -238,6 +242,3 @@ def _cast(rewriter: Rewriter, op: Op) -> None:
             remedy="do the cast in a second pl.at",
         )
     rewriter.bind(op.result, source)
-
-
-HANDLERS: dict[str, Handler] = {"load": _load, "matmul": _matmul, "matmul_acc": _matmul, "cast": _cast}

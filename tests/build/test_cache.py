@@ -108,3 +108,16 @@ def test_unwritable_cache(tmp_path: Path) -> None:
     assert error.value.id == "build.cache" and "PYTO_CACHE_DIR" in (error.value.remedy or "")
     with pytest.raises(BuildError):
         broken.require_writable()
+
+
+def test_a_cache_below_a_folder_that_cannot_be_written_is_no_fault_of_ours(tmp_path: Path, monkeypatch: Any) -> None:
+    """The folder does not exist yet, and cannot be made: mkdir names its parent."""
+
+    def refuse(self: Path, *args: Any, **kwargs: Any) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path))
+
+    cache = Cache(tmp_path / "locked" / "pyto")
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(BuildError) as raised:
+        cache.get("object", "0" * 40, lambda folder: None)
+    assert raised.value.id == "build.cache" and "PYTO_CACHE_DIR" in (raised.value.remedy or "")

@@ -205,6 +205,21 @@ def _many_loads(rng: Any, m: int) -> Any:
     return {"x": x}, {"y": np.zeros((m, 32), F32)}, {"y": s}, 1e-6
 
 
+def _wide(rng: Any, m: int, n: int) -> Any:
+    a, b = normal(rng, m, 32, dtype=BF16), normal(rng, 32, n, dtype=BF16)
+    return {"a": a, "b": b}, {"c": np.zeros((m, 64), F32)}, {"c": a.astype(F64) @ b[:, :64].astype(F64)}, 1e-5
+
+
+def _very_wide(rng: Any, m: int) -> Any:
+    a, b = normal(rng, m, 32, dtype=BF16), normal(rng, 48, 70000, dtype=BF16)
+    return {"a": a, "b": b}, {"c": np.zeros((m, 48), F32)}, {"c": a.astype(F64) @ b[:, 64:96].astype(F64).T}, 1e-5
+
+
+def _many_rows(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 16, dtype=F16)
+    return {"x": x}, {"y": np.zeros((m, 8), F16)}, {"y": x[:, :8].astype(F64) + 1}, 1e-3
+
+
 ROWS = [(1,), (8,), (19,), (50,)]
 MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "add_one": (_add_one, [(1, 1), (16, 64), (33, 130), (7, 5)]),
@@ -239,6 +254,9 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "scalars": (_scalars, ROWS),
     "chain": (_chain, ROWS),
     "many_loads": (_many_loads, ROWS),
+    "wide_rows": (_wide, [(16, 64), (5, 4480), (16, 70016)]),
+    "very_wide_rows": (_very_wide, [(16,), (3,)]),
+    "many_rows": (_many_rows, [(7,), (4096,), (4500,)]),
     "gather_rows": (_gather, [(1, 3), (60, 20)]),
 }
 

@@ -323,3 +323,23 @@ def many_loads(x: pl.Tensor[[M, 512], pl.FP32], y: pl.Out[pl.Tensor[[M, 32], pl.
             for j in pl.unroll(1, 16):
                 s = s * 0.5 + x[i : i + 4, j * 32 : j * 32 + 32]
             y[i : i + 4, :] = s
+
+
+@pl.jit
+def wide_rows(a: pl.Tensor[[M, 32], pl.BF16], b: pl.Tensor[[32, N], pl.BF16], c: pl.Out[pl.Tensor[[M, 64], pl.FP32]]):
+    with pl.at(CORE):
+        c[:16, :] = pl.matmul(a[0:16, :], b[:, 0:64])
+
+
+@pl.jit
+def very_wide_rows(
+    a: pl.Tensor[[M, 32], pl.BF16], b: pl.Tensor[[48, 70000], pl.BF16], c: pl.Out[pl.Tensor[[M, 48], pl.FP32]]
+):
+    with pl.at(CORE):
+        c[:16, :] = pl.matmul(a[0:16, :], b[:, 64:96], b_trans=True)
+
+
+@pl.jit
+def many_rows(x: pl.Tensor[[M, 16], pl.FP16], y: pl.Out[pl.Tensor[[M, 8], pl.FP16]]):
+    with pl.at(CORE):
+        y[0:4500, :] = x[0:4500, 0:8] + 1.0

@@ -17,7 +17,7 @@ from pyto.models.qwen3_14b.stages import STAGES
 SMALL = replace(
     QWEN3_14B, name="small", hidden=1024, intermediate=1536, num_heads=4, num_kv_heads=1, vocab=640 + 48, real_vocab=640
 )
-BATCHES = (1, 5, 65)
+BATCHES = (1, 5, 16, 33, 65)
 
 
 @pytest.fixture(scope="module", params=list(STAGES))

@@ -9,7 +9,7 @@ from pyto.models.qwen3_14b.config import QWEN3_14B
 from pyto.models.qwen3_14b.reference import relative_l2
 from pyto.models.qwen3_14b.stages import STAGES
 
-BATCHES = (1, 5, 16, 33)
+BATCHES = (1, 5, 16, 33, 64)
 ROWS = max(BATCHES)
 
 

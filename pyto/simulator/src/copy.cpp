@@ -57,7 +57,10 @@ void checkGm(Loc loc, const char* call, const void* p, uint64_t bytes, bool writ
         if (begin + bytes <= r.end && !(write && r.input)) return;
         found = &r;
     }
-    if (found == nullptr) return;
+    if (found == nullptr) {
+        if (core().launch->ranges.empty()) return;
+        fail(loc, "%s: %llu bytes of GM that belong to no tensor of the launch", call, (unsigned long long)bytes);
+    }
     const long long at = begin - found->begin, size = found->end - found->begin;
     if (at + (long long)bytes > size)
         fail(loc, "%s: bytes %lld..%lld of a GM tensor of %lld", call, at, at + (long long)bytes, size);
