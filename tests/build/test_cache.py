@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,6 +89,7 @@ def test_two_processes_build_once(cache: Cache, tmp_path: Path) -> None:
     code = f"""
 import sys, time
 from pathlib import Path
+from typing import Any
 from pyto.build import Cache
 def build(folder):
     time.sleep(0.3)
