@@ -43,6 +43,23 @@ def parse(function: Any) -> Program:
         run(frame, node.body)
     except PytoError:
         raise
+    except RecursionError:
+        where, statement = session.at or (frame, node)
+        session.report(
+            CompileError(
+                "too-deep",
+                "this nests too deeply to be compiled",
+                where.loc(statement),
+                remedy="give parts of the expression names of their own",
+            )
+        )
+    except OverflowError as error:
+        where, statement = session.at or (frame, node)
+        session.report(
+            CompileError(
+                "not-constant", f"a number is out of range: {error}", where.loc(statement), remedy="use a smaller one"
+            )
+        )
     except Exception as error:
         where, statement = session.at or (frame, node)
         message = f"the front end failed here: {type(error).__name__}: {error}"

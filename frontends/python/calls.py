@@ -140,10 +140,18 @@ def _python_call(frame: Frame, callee: Any, node: ast.Call) -> Any:
         name = getattr(callee, "__name__", "")
         remedy = f"use pl.{name}" if name in OPERATIONS else "it is folded for compile-time numbers only"
         raise frame.error("unsupported-python", f"Python's {name} does not take {describe(value)}", node, remedy)
+    if any(_holds_value(v) for v in values):
+        text = f"Python's {getattr(callee, '__name__', '')} takes compile-time numbers only"
+        raise frame.error("unsupported-python", text, node, "write the operation out with the functions of pl")
     try:
         return plain(callee(*values))
     except Exception as error:
         raise frame.error("python-error", f"{callee.__name__}: {error}", node) from None
+
+
+def _holds_value(value: Any) -> bool:
+    """Whether a run-time value stands in a list or tuple."""
+    return isinstance(value, (list, tuple)) and any(isinstance(v, Expr) or _holds_value(v) for v in value)
 
 
 def _extreme(frame: Frame, callee: Any, node: ast.Call, arguments: Sequence[tuple[str | None, ast.expr]]) -> Any:

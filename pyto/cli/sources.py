@@ -76,6 +76,10 @@ def kernels_in(file: Path) -> dict[str, Any]:
 
 def _as_user_error(file: Path, error: BaseException) -> BaseException:
     """`error` as a CompileError if the user's code raised it, else itself."""
+    if isinstance(error, (SyntaxError, ValueError)) and "null bytes" in str(error):
+        return CompileError("load.syntax", "the file is not Python source: it holds null bytes", Place(str(file), 1))
+    if isinstance(error, RecursionError) and "compilation" in str(error):
+        return CompileError("load.syntax", "the file nests too deeply for Python", Place(str(file), 1))
     if isinstance(error, SyntaxError) and error.filename:
         place = Place(error.filename, error.lineno or 1, (error.offset or 1) - 1, (error.end_offset or 1) - 1)
         return CompileError("load.syntax", f"{error.msg}", place)

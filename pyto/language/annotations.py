@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pyto.errors import UsageError
 from pyto.ir.nodes import INDEX, Expr, ScalarType, Var
 
 
@@ -58,6 +59,9 @@ def dynamic(name: str) -> DynVar:
 
     name: a Python identifier; the same name is the same dimension everywhere. In a kernel it is an integer.
     """
+    if not isinstance(name, str) or not name.isidentifier():
+        text = f"pl.dynamic takes the name of a dimension, a Python identifier, not {name!r}"
+        raise UsageError("bad-argument", text, remedy='pl.dynamic("B")')
     return DynVar(name)
 
 

@@ -225,3 +225,10 @@ def test_dump_writes_what_each_pass_changed(pyto: Any, kernels: Path, tmp_path: 
     index = (folder / "index.txt").read_text()
     assert "insert_sync" in index and " ms" in index
     assert {path.suffix for path in folder.iterdir()} == {".txt", ".pto", ".diff"}
+
+
+@pytest.mark.parametrize("text", ["x = 1\0", "x = " + "(" * 5000 + ")" * 5000])
+def test_files_that_python_cannot_read(pyto: Any, tmp_path: Path, text: str) -> None:
+    (tmp_path / "odd.py").write_text(text)
+    done = pyto("compile", str(tmp_path / "odd.py"), "--emit", "ir")
+    assert done.code == 1 and "load.syntax" in done.err

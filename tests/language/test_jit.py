@@ -94,3 +94,10 @@ def test_dims_compute() -> None:
     assert str(n) == "pl.dynamic('N')" and n == pl.dynamic("N") and hash(n) == hash(pl.dynamic("N"))
     assert n + 1 == n.var + 1 and 2 * n == 2 * n.var and (n - 1) // 4 % 3 == (n.var - 1) // 4 % 3
     assert 8 - n == 8 - n.var and n + n == n.var + n.var
+
+
+@pytest.mark.parametrize("name", [None, 3, "two words", ""])
+def test_a_dim_has_a_name(name):
+    with pytest.raises(UsageError) as raised:
+        pl.dynamic(name)
+    assert "Python identifier" in str(raised.value)

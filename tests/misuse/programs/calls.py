@@ -282,3 +282,19 @@ def predicate(x: pl.InOut[pl.Tensor[[8, 64], pl.INT16]], n: pl.Scalar[pl.INT32])
     for i in pl.spmd(8, predicate=n > 3):
 #                                 ^^^^^ unsupported: pl.spmd(predicate=...) is not supported yet
         x[i, :] += 1
+
+
+@pl.jit
+def sum_of_tiles(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        t = x[:, :]
+        x[:, :] = sum([t, t])
+#                 ^^^^^^^^^^^ unsupported-python: Python's sum takes compile-time numbers only
+
+
+@pl.jit
+def number_out_of_range(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        t = x[:, :]
+        x[:, :] = t * (10**400)
+#       ^^^^^^^^^^^^^^^^^^^^^^^ not-constant: a number is out of range
