@@ -147,7 +147,8 @@ def _slice(core: Core, op: Op) -> None:
 def _assemble(core: Core, op: Op) -> None:
     tile, part, row, col = op.args
     out = core.value(tile).copy()
-    out[_window(core, row, col, _type(part).shape)] = core.value(part)
+    window = out[_window(core, row, col, _type(part).shape)]  # what lies beyond the tile is cut off
+    window[...] = core.value(part)[: window.shape[0], : window.shape[1]]
     core.define(op, out)
 
 

@@ -253,6 +253,12 @@ def load(args: Sequence[Any], attrs: Attrs) -> Type:
 def slice(args: Sequence[Any], attrs: Attrs) -> Type:
     t, row, col = args
     shape = attrs["shape"]
+    if shape[1] == 1 and t.shape[1] > 1 and shape[0] > 1:
+        raise OpError(
+            "column-slice",
+            f"one column of a tile [{t.shape[0]}, {t.shape[1]}] is not supported yet: its elements lie apart",
+            "keep the column as a tensor [R, 1] of its own",
+        )
     for axis, (offset, size, have) in enumerate(zip((row, col), shape, t.shape)):
         if isinstance(offset, Const) and not 0 <= offset.value <= have - size:
             raise OpError(

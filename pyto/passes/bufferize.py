@@ -343,6 +343,12 @@ class _Bufferizer:
             return
         source = self._view(part)  # type: ignore[arg-type]
         whole = self._view(op.result)
+        limits = (apply("min", v, const(size) - o) for v, size, o in zip(source.valid, whole.shape, (row, col)))
+        rows, cols = (
+            v if isinstance(o, Const) else apply("max", Const(0), limit)
+            for v, o, limit in zip(source.valid, (row, col), limits)
+        )
+        source = replace(source, valid=(rows, cols))
         out.append(
             Op(
                 "copy",

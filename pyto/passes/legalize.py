@@ -116,7 +116,16 @@ def _row_expand(rewriter: Rewriter, op: Op) -> None:
 
 
 def _col_expand(rewriter: Rewriter, op: Op) -> None:
-    if _type(op.args[0]).shape[0] == 1:
+    rows, cols = _type(op.args[0]).shape
+    if cols == 1 and rows > 1:  # one value for all rows: the column lies like a row, so spread it over that
+        flat, value = (
+            rewriter.make("reshape", op.args[0], attrs={"shape": (1, rows)}),
+            rewriter.make("brcb", op.args[1]),
+        )
+        spread = rewriter.make(f"row_expand_{op.name[11:]}", flat, value)
+        rewriter.bind(op.result, rewriter.make("reshape", spread, hint=op.result.name, attrs={"shape": (rows, 1)}))
+        return
+    if rows == 1:
         op = op.with_(name={"max": "maximum", "min": "minimum"}.get(op.name[11:], op.name[11:]))
     rewriter.keep(op)
 

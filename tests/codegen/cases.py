@@ -220,6 +220,18 @@ def _many_rows(rng: Any, m: int) -> Any:
     return {"x": x}, {"y": np.zeros((m, 8), F16)}, {"y": x[:, :8].astype(F64) + 1}, 1e-3
 
 
+def _column(rng: Any, m: int) -> Any:
+    x, g = normal(rng, m, 1), normal(rng, 1, 1)
+    return {"x": x, "g": g}, {"y": np.zeros_like(x)}, {"y": x.astype(F64) + g}, 1e-6
+
+
+def _past(rng: Any, n: int) -> Any:
+    x = normal(rng, 16, 64)
+    t = x.astype(F64) + 1
+    t[n : n + 4] = x[: max(0, 16 - n)][:4]
+    return {"x": x, "n": n}, {"y": np.zeros_like(x)}, {"y": np.maximum(t, 2 * x.astype(F64))}, 1e-6
+
+
 ROWS = [(1,), (8,), (19,), (50,)]
 MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "add_one": (_add_one, [(1, 1), (16, 64), (33, 130), (7, 5)]),
@@ -257,6 +269,8 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "wide_rows": (_wide, [(16, 64), (5, 4480), (16, 70016)]),
     "very_wide_rows": (_very_wide, [(16,), (3,)]),
     "many_rows": (_many_rows, [(7,), (4096,), (4500,)]),
+    "column_plus_one_value": (_column, ROWS),
+    "rows_past_the_tile": (_past, [(0,), (12,), (14,), (16,)]),
     "gather_rows": (_gather, [(1, 3), (60, 20)]),
 }
 

@@ -343,3 +343,23 @@ def very_wide_rows(
 def many_rows(x: pl.Tensor[[M, 16], pl.FP16], y: pl.Out[pl.Tensor[[M, 8], pl.FP16]]):
     with pl.at(CORE):
         y[0:4500, :] = x[0:4500, 0:8] + 1.0
+
+
+@pl.jit
+def column_plus_one_value(
+    x: pl.Tensor[[M, 1], pl.FP32], g: pl.Tensor[[1, 1], pl.FP32], y: pl.Out[pl.Tensor[[M, 1], pl.FP32]]
+):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            y[i : i + 16, :] = pl.col_expand_add(x[i : i + 16, :], g[:, :])
+
+
+@pl.jit
+def rows_past_the_tile(
+    x: pl.Tensor[[16, 64], pl.FP32], n: pl.Scalar[pl.INT32], y: pl.Out[pl.Tensor[[16, 64], pl.FP32]]
+):
+    with pl.at(CORE):
+        t = x[:, :] + 1.0
+        u = x[:, :] * 2.0
+        t[n : n + 4, :] = x[0:4, :]
+        y[:, :] = pl.maximum(t, u)

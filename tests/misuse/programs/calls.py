@@ -298,3 +298,11 @@ def number_out_of_range(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
         t = x[:, :]
         x[:, :] = t * (10**400)
 #       ^^^^^^^^^^^^^^^^^^^^^^^ not-constant: a number is out of range
+
+
+@pl.jit
+def column_of_a_tile(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        t = x[:, :]
+        x[:, :] = pl.row_expand_mul(t, t[:, 8:9])
+#                                      ^^^^^^^^^ column-slice: one column of a tile [8, 64] is not supported yet
