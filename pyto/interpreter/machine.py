@@ -28,12 +28,14 @@ def _at(core: Core, view: Expr, extent: Extent | None = None) -> Array:
     slot, row, col, size = core.value(view.slot), core.value(view.row), core.value(view.col), t.dtype.bytes
     pitch = view.pitch if t.space == Space.UB else t.shape[1]
     first = row * pitch + col
-    last = first + max(0, rows - 1) * pitch + cols
+    last = first + (rows - 1) * pitch + cols if rows > 0 else 0
     room = slot_bytes(t, DEFAULT_CHIP.alignment[t.space])
     if not 0 <= slot < alloc.attrs["slots"] or first < 0 or last * size > room:
         raise InternalError(
             f"a view leaves its buffer {view.buffer.name}: slot {slot}, elements {first} to {last}", alloc.loc
         )
+    if rows <= 0 or cols <= 0:
+        return np.empty((max(0, rows), max(0, cols)), NUMPY[t.dtype.name])
     memory, offset = memory_of(alloc)
     offset += slot * room + first * size
     return np.ndarray((rows, cols), NUMPY[t.dtype.name], core.memory[memory].data, offset, (pitch * size, size))
