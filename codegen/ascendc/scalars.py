@@ -31,7 +31,8 @@ def literal(value: int | float | bool, dtype: DType) -> str:
     if dtype.kind == "b":
         return "true" if value else "false"
     if dtype.kind != "f":
-        return str(int(value))
+        text = str(int(value))
+        return text if dtype.bits in (32, 64) and dtype.kind == "i" else f"static_cast<{dtype.ctype}>({text})"
     if math.isinf(value) or math.isnan(value):
         text = '__builtin_nanf("")' if math.isnan(value) else "__builtin_inff()" if value > 0 else "-__builtin_inff()"
     else:

@@ -28,7 +28,7 @@ def cache_dir() -> Path:
     """PYTO_CACHE_DIR, or $XDG_CACHE_HOME/pyto, or ~/.cache/pyto (on macOS ~/Library/Caches/pyto)."""
     named = os.environ.get("PYTO_CACHE_DIR")
     if named:
-        return Path(named).expanduser()
+        return Path(named).expanduser().absolute()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "pyto"
     base = os.environ.get("XDG_CACHE_HOME")

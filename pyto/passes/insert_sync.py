@@ -166,9 +166,10 @@ def _event(conflict: Conflict) -> Sync:
         return Sync(first.pipe, second.pipe, block, first.path[depth], second.path[depth], **_rotation(conflict, depth))
     depth = max(conflict.loop, _rotating_loop(conflict)) + 1
     block, home = first.path[:depth], first.path[:1]
-    return Sync(
-        first.pipe, second.pipe, block, first.path[depth], second.path[depth], True, home, **_rotation(conflict, depth)
-    )
+    after, before = first.path[depth], second.path[depth]
+    if after < before:  # pipes run in order: what waits for this iteration has waited for the one before
+        return Sync(first.pipe, second.pipe, block, after, before, **_rotation(conflict, depth))
+    return Sync(first.pipe, second.pipe, block, after, before, True, home, **_rotation(conflict, depth))
 
 
 def _rotating_loop(conflict: Conflict) -> int:

@@ -232,6 +232,16 @@ def _past(rng: Any, n: int) -> Any:
     return {"x": x, "n": n}, {"y": np.zeros_like(x)}, {"y": np.maximum(t, 2 * x.astype(F64))}, 1e-6
 
 
+def _recurrence(rng: Any, m: int) -> Any:
+    y = normal(rng, m, 64)
+    return {}, {"y": y}, {"y": y[:1].astype(F64) * 0.5 ** np.arange(m)[:, None]}, 0.0
+
+
+def _int16(rng: Any, m: int) -> Any:
+    x = rng.integers(-900, 900, (m, 64)).astype(np.int16)
+    return {"x": x}, {"y": np.zeros_like(x)}, {"y": np.maximum(8 - x.astype(F64) * 3, 2) - x}, 0.0
+
+
 ROWS = [(1,), (8,), (19,), (50,)]
 MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "add_one": (_add_one, [(1, 1), (16, 64), (33, 130), (7, 5)]),
@@ -271,6 +281,9 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "many_rows": (_many_rows, [(7,), (4096,), (4500,)]),
     "column_plus_one_value": (_column, ROWS),
     "rows_past_the_tile": (_past, [(0,), (12,), (14,), (16,)]),
+    "recurrence": (_recurrence, [(2,), (9,)]),
+    "recurrence_pipelined": (_recurrence, [(2,), (9,)]),
+    "int16_scalars": (_int16, ROWS),
     "gather_rows": (_gather, [(1, 3), (60, 20)]),
 }
 

@@ -363,3 +363,25 @@ def rows_past_the_tile(
         u = x[:, :] * 2.0
         t[n : n + 4, :] = x[0:4, :]
         y[:, :] = pl.maximum(t, u)
+
+
+@pl.jit
+def recurrence(y: pl.InOut[pl.Tensor[[M, 64], pl.FP32]]):
+    with pl.at(CORE):
+        for i in pl.range(1, M):
+            y[i : i + 1, :] = y[i - 1 : i, :] * 0.5
+
+
+@pl.jit
+def recurrence_pipelined(y: pl.InOut[pl.Tensor[[M, 64], pl.FP32]]):
+    with pl.at(CORE):
+        for i in pl.pipeline(1, M, 1, stage=3):
+            y[i : i + 1, :] = y[i - 1 : i, :] * 0.5
+
+
+@pl.jit
+def int16_scalars(x: pl.Tensor[[M, 64], pl.INT16], y: pl.Out[pl.Tensor[[M, 64], pl.INT16]]):
+    for i in pl.parallel(0, M, 8):
+        with pl.at(CORE):
+            t = x[i : i + 8, :]
+            y[i : i + 8, :] = pl.maximum(7 - t * 3 + 1, 2) + (-t)
