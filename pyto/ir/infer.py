@@ -253,6 +253,13 @@ def load(args: Sequence[Any], attrs: Attrs) -> Type:
 def slice(args: Sequence[Any], attrs: Attrs) -> Type:
     t, row, col = args
     shape = attrs["shape"]
+    starts_anywhere = not isinstance(row, Const) or (row.value * t.dtype.bytes) % 32
+    if t.shape[1] == 1 and shape[0] < t.shape[0] and starts_anywhere:
+        raise OpError(
+            "alignment",
+            f"a window of a column [{t.shape[0]}, 1] must start at a compile-time multiple of 32 B",
+            f"start at a multiple of {32 // t.dtype.bytes} rows",
+        )
     if shape[1] == 1 and t.shape[1] > 1 and shape[0] > 1:
         raise OpError(
             "column-slice",
@@ -324,6 +331,10 @@ def reshape(args: Sequence[Any], attrs: Attrs) -> Type:
 
 
 def full(args: Sequence[Any], attrs: Attrs) -> Type:
+    if attrs["dtype"].bits == 8:
+        raise OpError(
+            "op-dtype", f"a tile of {attrs['dtype']} cannot be filled on the chip", "fill an fp16 tile and pl.cast it"
+        )
     r, c = attrs["shape"]
     return TileType((r, c), attrs["dtype"], (const(r), const(c)))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyto.errors import CompileError
 from pyto.ir.nodes import BF16, FP16, FP32, INT8, UINT8, Const, DType, Expr, Op, Program, TileType, Var, const
 from pyto.ir.ops import CAST_PAIRS, OPS
 from pyto.ir.scalar import apply
@@ -115,6 +116,20 @@ def _row_expand(rewriter: Rewriter, op: Op) -> None:
         rewriter.keep(op.with_(args=(a, rewriter.make("brcb", column))))
 
 
+def _flat(rewriter: Rewriter, op: Op) -> Expr:
+    """The column [R, 1] that an op takes, as a row: the same bytes."""
+    t = _type(op.args[0])
+    unit = 32 // t.dtype.bytes
+    if t.shape[0] % unit:
+        raise CompileError(
+            "alignment",
+            f"{op.name} of a column [{t.shape[0]}, 1] of {t.dtype} needs a multiple of {unit} rows",
+            op.loc,
+            remedy=f"make it {-(-t.shape[0] // unit) * unit} rows: those past the tensor's end do not count",
+        )
+    return rewriter.make("reshape", op.args[0], attrs={"shape": (1, t.shape[0])})
+
+
 def _col_expand(rewriter: Rewriter, op: Op) -> None:
     rows, cols = _type(op.args[0]).shape
     if cols == 1 and rows > 1:  # one value for all rows: the column lies like a row, so spread it over that
@@ -176,8 +191,12 @@ def _row_reduce(rewriter: Rewriter, op: Op) -> None:
 
 def _col_reduce(rewriter: Rewriter, op: Op) -> None:
     kind = op.name[4:]
+    rows, cols = _type(op.args[0]).shape
+    if cols == 1 and rows > 1:  # a column lies like a row
+        flat = _flat(rewriter, op)
+        _row_reduce(rewriter, op.with_(name=f"row_{kind}", args=(flat,)))
+        return
     value = _fill(rewriter, op.args[0], 0, kind)
-    rows, cols = _type(value).shape
     parts: list[Expr] = []
     while rows > 1:
         if rows % 2:

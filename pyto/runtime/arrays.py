@@ -86,6 +86,8 @@ def describe_torch(tensor: Any) -> Described:
         name = _torch_dtypes[dtype] = str(dtype).removeprefix("torch.")
     device = tensor.device.type
     strided = tensor.is_contiguous() if device in ("cpu", "npu") else False
+    if strided and tensor.is_neg():  # its memory holds the numbers with the other sign
+        strided = False
     return Described(tensor.data_ptr() if strided else 0, name, tuple(tensor.shape), strided, True, device, "torch")
 
 

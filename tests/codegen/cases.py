@@ -242,6 +242,11 @@ def _int16(rng: Any, m: int) -> Any:
     return {"x": x}, {"y": np.zeros_like(x)}, {"y": np.maximum(8 - x.astype(F64) * 3, 2) - x}, 0.0
 
 
+def _sum_all(rng: Any, m: int) -> Any:
+    x = normal(rng, m, 64) + 1
+    return {"x": x}, {"y": np.zeros((1, 1), F32)}, {"y": x.astype(F64).sum(keepdims=True)}, 1e-5
+
+
 ROWS = [(1,), (8,), (19,), (50,)]
 MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "add_one": (_add_one, [(1, 1), (16, 64), (33, 130), (7, 5)]),
@@ -284,6 +289,7 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "recurrence": (_recurrence, [(2,), (9,)]),
     "recurrence_pipelined": (_recurrence, [(2,), (9,)]),
     "int16_scalars": (_int16, ROWS),
+    "sum_of_all": (_sum_all, ROWS),
     "gather_rows": (_gather, [(1, 3), (60, 20)]),
 }
 

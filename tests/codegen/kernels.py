@@ -385,3 +385,9 @@ def int16_scalars(x: pl.Tensor[[M, 64], pl.INT16], y: pl.Out[pl.Tensor[[M, 64], 
         with pl.at(CORE):
             t = x[i : i + 8, :]
             y[i : i + 8, :] = pl.maximum(7 - t * 3 + 1, 2) + (-t)
+
+
+@pl.jit
+def sum_of_all(x: pl.Tensor[[M, 64], pl.FP32], y: pl.Out[pl.Tensor[[1, 1], pl.FP32]]):
+    with pl.at(CORE):
+        y[:, :] = pl.col_sum(pl.row_sum(x[0:104, :]))

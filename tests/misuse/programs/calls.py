@@ -306,3 +306,11 @@ def column_of_a_tile(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
         t = x[:, :]
         x[:, :] = pl.row_expand_mul(t, t[:, 8:9])
 #                                      ^^^^^^^^^ column-slice: one column of a tile [8, 64] is not supported yet
+
+
+@pl.jit
+def window_of_a_column(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        s = pl.row_sum(x[:, :])
+        x[0:4, :] = pl.row_expand_mul(x[0:4, :], s[2:6, :])
+#                                                ^^^^^^^^^ alignment: a window of a column [8, 1] must start
