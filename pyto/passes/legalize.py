@@ -133,11 +133,8 @@ def _flat(rewriter: Rewriter, op: Op) -> Expr:
 def _col_expand(rewriter: Rewriter, op: Op) -> None:
     rows, cols = _type(op.args[0]).shape
     if cols == 1 and rows > 1:  # one value for all rows: the column lies like a row, so spread it over that
-        flat, value = (
-            rewriter.make("reshape", op.args[0], attrs={"shape": (1, rows)}),
-            rewriter.make("brcb", op.args[1]),
-        )
-        spread = rewriter.make(f"row_expand_{op.name[11:]}", flat, value)
+        value = rewriter.make("brcb", op.args[1])
+        spread = rewriter.make(f"row_expand_{op.name[11:]}", _flat(rewriter, op), value)
         rewriter.bind(op.result, rewriter.make("reshape", spread, hint=op.result.name, attrs={"shape": (rows, 1)}))
         return
     if rows == 1:
