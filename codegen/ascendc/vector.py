@@ -16,7 +16,6 @@ from pyto.ir.ops import CAST_MODES, OPS
 from pyto.ir.scalar import apply
 from pyto.target import BLOCK, MAX_BURSTS, MAX_REPEAT, REPEAT
 
-ELEMENTWISE = ("add", "sub", "mul", "div", "maximum", "minimum", "abs", "exp", "log", "sqrt", "relu")
 REDUCE_API = {"sum": "WholeReduceSum", "max": "WholeReduceMax", "min": "WholeReduceMin"}
 
 
@@ -299,9 +298,8 @@ def _transfers(w: Writer, op: Op, view: View) -> Iterator[tuple[Expr, tuple[Expr
         yield first, (apply("min", Const(MAX_BURSTS), rows - first), cols * size, *gaps)
 
 
-EMITTERS: dict[str, Any] = {
-    **dict.fromkeys(ELEMENTWISE, elementwise),
-    **{n: row_expand for n in OPS if n.startswith("row_expand_")},
-    **{n: col_expand for n in OPS if n.startswith("col_expand_")},
-    "cast": cast, "full": full, "fillpad": fillpad, "brcb": brcb, "whole_reduce": whole_reduce, "copy": copy,
+FORMS: dict[str, Any] = {
+    "elementwise": elementwise, "row_expand": row_expand, "col_expand": col_expand, "cast": cast, "full": full,
+    "fillpad": fillpad, "brcb": brcb, "whole_reduce": whole_reduce, "copy": copy,
 }  # fmt: skip
+EMITTERS: dict[str, Any] = {name: FORMS[op.form] for name, op in OPS.items() if op.form in FORMS}

@@ -6,17 +6,15 @@ import ast
 from typing import Any
 
 from pyto.frontends.python.calls import OPERATIONS, Arguments, operation
-from pyto.frontends.python.expressions import known, scalar_apply, tile_binary
+from pyto.frontends.python.expressions import known, scalar_apply
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.subscripts import Axis, assemble_tile, load, read, slice_tile, store, window
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.nodes import BOOL, INDEX, Const, Expr, Op, TensorType, TileType, Var, const
-from pyto.ir.ops import OPS
+from pyto.ir.ops import OPS, OpDef
 from pyto.ir.scalar import apply
 from pyto.language.enums import AtomicType, TensorLayout
-
-_SCALAR_OPS = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "maximum": "max", "minimum": "min"}
 
 
 def _operands(frame: Frame, name: str, node: ast.Call, arguments: Arguments) -> list[Var]:
@@ -27,32 +25,31 @@ def _pair(argument: tuple[Any, ast.AST | None], node: ast.AST) -> tuple[Any, ast
     return argument[0], argument[1] or node
 
 
-def _tile_operation(name: str) -> None:
+def _vector_operation(op: OpDef) -> None:
     def build(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
-        return frame.emit(name, _operands(frame, name, node, arguments), {}, node, hint)
+        pairs = [_pair(arguments[p], node) for p in op.params]
+        tile = next((v for v, _ in pairs if is_tile(v)), None)
+        if tile is None and op.scalar:
+            for value, where in pairs:
+                if is_tensor(value):
+                    frame.tile(value, where, f"the operand of pl.{op.name}")
+            scalars = [frame.scalar(v, at, f"{p} of pl.{op.name}") for (v, at), p in zip(pairs, op.params)]
+            return scalar_apply(frame, op.scalar, scalars[0], scalars[1], node)
+        operands = []
+        for i, ((value, where), param) in enumerate(zip(pairs, op.params)):
+            if tile is not None and i in op.scalars and not is_tile(value) and not is_tensor(value):
+                operands.append(frame.as_dtype(value, tile.dtype, where))
+            else:
+                what = "the operand" if len(op.scalars) == len(pairs) else param
+                operands.append(frame.tile(value, where, f"{what} of pl.{op.name}"))
+        return frame.emit(op.name, operands, {}, node, hint)
 
-    OPERATIONS[name] = build
-
-
-def _elementwise(name: str) -> None:
-    def build(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
-        (a, at_a), (b, at_b) = _pair(arguments["lhs"], node), _pair(arguments["rhs"], node)
-        if is_tile(a) or is_tile(b):
-            return tile_binary(frame, name, a, b, node, hint, (at_a, at_b))
-        for value, where in ((a, at_a), (b, at_b)):
-            if is_tensor(value):
-                frame.tile(value, where, f"the operand of pl.{name}")
-        x, y = frame.scalar(a, at_a, f"lhs of pl.{name}"), frame.scalar(b, at_b, f"rhs of pl.{name}")
-        return scalar_apply(frame, _SCALAR_OPS[name], x, y, node)
-
-    OPERATIONS[name] = build
+    OPERATIONS[op.name] = build
 
 
 for _op in OPS.values():
-    if _op.user and _op.name in _SCALAR_OPS:
-        _elementwise(_op.name)
-    elif _op.user:
-        _tile_operation(_op.name)
+    if _op.user and _op.ways:
+        _vector_operation(_op)
 
 
 def _scalar_extreme(name: str) -> None:

@@ -13,8 +13,8 @@ from pyto.ir.ops import OPS
 from pyto.ir.scalar import dtype_of
 from pyto.numerics import Array, cast, compute, poisoned, product
 
-REDUCTIONS = tuple(f"{axis}_{kind}" for axis in ("row", "col") for kind in ("sum", "max", "min"))
-ELEMENTWISE = tuple(name for name, op in OPS.items() if op.numpy and name not in REDUCTIONS)
+REDUCTIONS = tuple(name for name, op in OPS.items() if op.numpy and op.form == "reduce")
+ELEMENTWISE = tuple(name for name, op in OPS.items() if op.numpy and op.form != "reduce")
 
 
 def _type(expr: Expr) -> TileType:

@@ -122,8 +122,9 @@ def expand(name: str, dtypes: tuple[DType, ...], axis: int) -> Infer:
     def infer(args: Sequence[Any], attrs: Attrs) -> Type:
         a, b = tile(args[0], name, "lhs"), tile(args[1], name, "rhs")
         want = (a.shape[0], 1) if axis == 0 else (1, a.shape[1])
-        blocks = (a.shape[0], 32 // a.dtype.bytes)  # what brcb makes of a column
-        if b.shape != want and not (axis == 0 and b.shape == blocks):
+        if attrs.get("spread"):  # what brcb makes of a column
+            want = (a.shape[0], 32 // a.dtype.bytes)
+        if b.shape != want:
             raise OpError(
                 "shape-mismatch",
                 f"{name}: rhs must have shape {list(want)} for a tile {list(a.shape)}, got {list(b.shape)}",

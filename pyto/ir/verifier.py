@@ -22,24 +22,12 @@ from pyto.ir.nodes import (
     Var,
     View,
 )
-from pyto.ir.ops import OPS, OpError
+from pyto.ir.ops import OPS, STAGES, OpError
 from pyto.ir.printer import print_op, show, show_type
 from pyto.ir.scalar import dtype_of, type_variables, variables
 
-_HOST = {
-    "tensor": frozenset({"let", "create_tensor", "for", "region", "yield"}),
-    "tile": frozenset({"let", "create_tensor", "launch", "yield"}),
-    "machine": frozenset({"let", "create_tensor", "launch", "yield"}),
-}
-_LOWERED = frozenset({"load_a", "load_b", "mmad", "brcb", "whole_reduce", "copy"})
-_MACHINE_ONLY = frozenset({"alloc", "set_flag", "wait_flag", "barrier"})
-_GONE = frozenset({"matmul", "matmul_acc", "empty", "slice", "assemble", "reshape", "set_validshape"})
-_OUTSIDE = frozenset({"region", "launch", "create_tensor"})
-_DEVICE = {
-    "tensor": frozenset(OPS) - _LOWERED - _MACHINE_ONLY - _OUTSIDE,
-    "tile": frozenset(OPS) - _MACHINE_ONLY - _OUTSIDE,
-    "machine": frozenset(OPS) - _GONE - _OUTSIDE,
-}
+_HOST = {stage: frozenset(n for n, op in OPS.items() if stage in op.host) for stage in STAGES}
+_DEVICE = {stage: frozenset(n for n, op in OPS.items() if stage in op.stages) for stage in STAGES}
 _KINDS = ("parallel", "range", "pipeline", "blocks")
 
 

@@ -56,7 +56,12 @@ tensor = _namespace("pl.tensor")
 tile = _namespace("pl.tile")
 
 globals().update(_vocabulary.INTRINSICS)
-create_tile = tile.create_tile
+globals().update(
+    {
+        a: Intrinsic(i.name, i.signature, i.__doc__ or "", spelled=f"pl.{a}", refused=i.refused)
+        for a, i in ((a, _vocabulary.INTRINSICS[n]) for a, n in _vocabulary.ALIASES.items())
+    }
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -71,7 +76,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "BF16", "BOOL", "FP16", "FP32", "INDEX", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
     "AtomicType", "CompileError", "DType", "DynVar", "InOut", "JitFunction", "Level", "Mem", "MemorySpace", "Out",
-    "PadValue", "PytoError", "Scalar", "SplitMode", "Tensor", "TensorLayout", "Tile", "UsageError", "create_tile",
+    "PadValue", "PytoError", "Scalar", "SplitMode", "Tensor", "TensorLayout", "Tile", "UsageError",
     "cross_core_slot", "dynamic", "jit", "split", "tensor", "tile",
 ]  # fmt: skip
-__all__ += list(_vocabulary.INTRINSICS)
+__all__ += list(_vocabulary.INTRINSICS) + list(_vocabulary.ALIASES)

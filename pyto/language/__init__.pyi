@@ -95,6 +95,8 @@ def neg(input: Any) -> Tile:
     """-input."""
 def abs(input: Any) -> Tile:
     """|input|."""
+def relu(input: Any) -> Tile:
+    """max(input, 0)."""
 def exp(input: Any) -> Tile:
     """e to the input."""
 def log(input: Any, high_precision: bool = False) -> Tile:
@@ -105,8 +107,8 @@ def rsqrt(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
     """1 / sqrt(input), by Sqrt and Div (accurate)."""
 def recip(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
     """1 / input, by Div (accurate)."""
-def relu(input: Any) -> Tile:
-    """max(input, 0)."""
+def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
+    """Another element type: to floats rounding to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
 def row_expand_add(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
     """add of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
 def col_expand_add(lhs: Any, rhs: Any) -> Tile:
@@ -131,6 +133,28 @@ def row_expand_min(lhs: Any, rhs: Any) -> Tile:
     """minimum of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
 def col_expand_min(lhs: Any, rhs: Any) -> Tile:
     """minimum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
+    """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
+def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
+    """acc + lhs times rhs, in place."""
+def full(shape: Any, dtype: DType, value: Any) -> Tile:
+    """A tile of one value."""
+def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
+    """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+def load(tensor: Any, offsets: Any, shapes: Any, valid_shape: Any = None, target_memory: Any = None, clamp: bool = False) -> Tile:
+    """A window of a tensor as a tile; past the end of the tensor the tile is not valid."""
+def store(tile: Any, offsets: Any, output_tensor: Any, shapes: Any = None, *, atomic: Any = None) -> Tile:
+    """Writes the valid part of a tile to a tensor at the offsets; returns the tensor."""
+def slice(input: Any, shape: Any, offset: Any, valid_shape: Any = None, drop_dims: Any = None, pad_value: Any = None, clamp: bool = False) -> Tile:
+    """A window of a tensor (loaded) or of a tile, as a tile."""
+def assemble(target: Any, source: Any, offset: Any, *, atomic: Any = None) -> Tile:
+    """Writes a tile into a tensor (in place; returns it) or into a tile (returns the new tile)."""
+def reshape(input: Any, shape: Any) -> Tile:
+    """The same elements as a tile of another shape."""
+def set_validshape(input: Any, valid_rows: Any, valid_cols: Any) -> Tile:
+    """The tile with a smaller valid shape."""
+def read(src: Any, offset: Any) -> Tile:
+    """One element of a tensor as a scalar."""
 def row_sum(input: Any, tmp_tile: Any = None) -> Tile:
     """sum over the valid columns: [R, C] -> [R, 1]; 16-bit inputs are summed in fp32."""
 def col_sum(input: Any, tmp_tile: Any = None) -> Tile:
@@ -143,12 +167,6 @@ def row_min(input: Any, tmp_tile: Any = None) -> Tile:
     """min over the valid columns: [R, C] -> [R, 1]."""
 def col_min(input: Any) -> Tile:
     """min over the valid rows: [R, C] -> [1, C]."""
-def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
-    """Another element type: to floats rounding to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
-def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
-    """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
-def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
-    """acc + lhs times rhs, in place."""
 def range(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
     """Loop of a kernel: (stop), (start, stop) or (start, stop, step)."""
 def parallel(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
@@ -163,24 +181,6 @@ def at(level: Level, role: Any = None, *, optimizations: Any = None, deps: Any =
     """`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core."""
 def yield_(*values: Any) -> Any:
     """Ends the body of a loop with `init_values`: the values of the next iteration."""
-def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
-    """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
-def full(shape: Any, dtype: DType, value: Any) -> Tile:
-    """A tile of one value."""
-def load(tensor: Any, offsets: Any, shapes: Any, valid_shape: Any = None, target_memory: Any = None, clamp: bool = False) -> Tile:
-    """A window of a tensor as a tile; past the end of the tensor the tile is not valid."""
-def store(tile: Any, offsets: Any, output_tensor: Any, shapes: Any = None, *, atomic: Any = None) -> Any:
-    """Writes the valid part of a tile to a tensor at the offsets; returns the tensor."""
-def slice(input: Any, shape: Any, offset: Any, valid_shape: Any = None, drop_dims: Any = None, pad_value: Any = None, clamp: bool = False) -> Tile:
-    """A window of a tensor (loaded) or of a tile, as a tile."""
-def assemble(target: Any, source: Any, offset: Any, *, atomic: Any = None) -> Any:
-    """Writes a tile into a tensor (in place; returns it) or into a tile (returns the new tile)."""
-def reshape(input: Any, shape: Any) -> Tile:
-    """The same elements as a tile of another shape."""
-def set_validshape(input: Any, valid_rows: Any, valid_cols: Any) -> Tile:
-    """The tile with a smaller valid shape."""
-def read(src: Any, offset: Any) -> Any:
-    """One element of a tensor as a scalar."""
 def dim(tensor: Any, axis: Any) -> Any:
     """The size of an axis, as an integer."""
 def min(lhs: Any, rhs: Any) -> Any:
@@ -391,8 +391,24 @@ def tfree_to_aiv(*args: Any) -> Any:
     """Not supported: pyto places the hand-over between cube and vector cores itself."""
 def alloc(*args: Any) -> Any:
     """Not supported: pyto plans the memory itself."""
-def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
+def adds(lhs: Any, rhs: Any) -> Any:
+    """lhs + rhs; rhs a tile of the same shape or a scalar."""
+def subs(lhs: Any, rhs: Any) -> Any:
+    """lhs - rhs."""
+def muls(lhs: Any, rhs: Any) -> Any:
+    """lhs * rhs."""
+def divs(lhs: Any, rhs: Any, high_precision: bool = False, fast: bool = False) -> Any:
+    """lhs / rhs, correctly rounded in fp32."""
+def maximums(lhs: Any, rhs: Any) -> Any:
+    """The larger of lhs and rhs."""
+def minimums(lhs: Any, rhs: Any) -> Any:
+    """The smaller of lhs and rhs."""
+def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
     """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
+    """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+def ci(*args: Any) -> Any:
+    """Not supported yet."""
 
 class _Functions:
     """The functions of `pl` under another name."""
@@ -421,6 +437,9 @@ class _Functions:
     def abs(input: Any) -> Tile:
         """|input|."""
     @staticmethod
+    def relu(input: Any) -> Tile:
+        """max(input, 0)."""
+    @staticmethod
     def exp(input: Any) -> Tile:
         """e to the input."""
     @staticmethod
@@ -436,8 +455,8 @@ class _Functions:
     def recip(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
         """1 / input, by Div (accurate)."""
     @staticmethod
-    def relu(input: Any) -> Tile:
-        """max(input, 0)."""
+    def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
+        """Another element type: to floats rounding to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
     @staticmethod
     def row_expand_add(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
         """add of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
@@ -475,6 +494,39 @@ class _Functions:
     def col_expand_min(lhs: Any, rhs: Any) -> Tile:
         """minimum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
     @staticmethod
+    def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
+        """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
+    @staticmethod
+    def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
+        """acc + lhs times rhs, in place."""
+    @staticmethod
+    def full(shape: Any, dtype: DType, value: Any) -> Tile:
+        """A tile of one value."""
+    @staticmethod
+    def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
+        """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+    @staticmethod
+    def load(tensor: Any, offsets: Any, shapes: Any, valid_shape: Any = None, target_memory: Any = None, clamp: bool = False) -> Tile:
+        """A window of a tensor as a tile; past the end of the tensor the tile is not valid."""
+    @staticmethod
+    def store(tile: Any, offsets: Any, output_tensor: Any, shapes: Any = None, *, atomic: Any = None) -> Tile:
+        """Writes the valid part of a tile to a tensor at the offsets; returns the tensor."""
+    @staticmethod
+    def slice(input: Any, shape: Any, offset: Any, valid_shape: Any = None, drop_dims: Any = None, pad_value: Any = None, clamp: bool = False) -> Tile:
+        """A window of a tensor (loaded) or of a tile, as a tile."""
+    @staticmethod
+    def assemble(target: Any, source: Any, offset: Any, *, atomic: Any = None) -> Tile:
+        """Writes a tile into a tensor (in place; returns it) or into a tile (returns the new tile)."""
+    @staticmethod
+    def reshape(input: Any, shape: Any) -> Tile:
+        """The same elements as a tile of another shape."""
+    @staticmethod
+    def set_validshape(input: Any, valid_rows: Any, valid_cols: Any) -> Tile:
+        """The tile with a smaller valid shape."""
+    @staticmethod
+    def read(src: Any, offset: Any) -> Tile:
+        """One element of a tensor as a scalar."""
+    @staticmethod
     def row_sum(input: Any, tmp_tile: Any = None) -> Tile:
         """sum over the valid columns: [R, C] -> [R, 1]; 16-bit inputs are summed in fp32."""
     @staticmethod
@@ -492,15 +544,6 @@ class _Functions:
     @staticmethod
     def col_min(input: Any) -> Tile:
         """min over the valid rows: [R, C] -> [1, C]."""
-    @staticmethod
-    def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
-        """Another element type: to floats rounding to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
-    @staticmethod
-    def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
-        """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
-    @staticmethod
-    def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
-        """acc + lhs times rhs, in place."""
     @staticmethod
     def range(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
         """Loop of a kernel: (stop), (start, stop) or (start, stop, step)."""
@@ -522,33 +565,6 @@ class _Functions:
     @staticmethod
     def yield_(*values: Any) -> Any:
         """Ends the body of a loop with `init_values`: the values of the next iteration."""
-    @staticmethod
-    def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
-        """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
-    @staticmethod
-    def full(shape: Any, dtype: DType, value: Any) -> Tile:
-        """A tile of one value."""
-    @staticmethod
-    def load(tensor: Any, offsets: Any, shapes: Any, valid_shape: Any = None, target_memory: Any = None, clamp: bool = False) -> Tile:
-        """A window of a tensor as a tile; past the end of the tensor the tile is not valid."""
-    @staticmethod
-    def store(tile: Any, offsets: Any, output_tensor: Any, shapes: Any = None, *, atomic: Any = None) -> Any:
-        """Writes the valid part of a tile to a tensor at the offsets; returns the tensor."""
-    @staticmethod
-    def slice(input: Any, shape: Any, offset: Any, valid_shape: Any = None, drop_dims: Any = None, pad_value: Any = None, clamp: bool = False) -> Tile:
-        """A window of a tensor (loaded) or of a tile, as a tile."""
-    @staticmethod
-    def assemble(target: Any, source: Any, offset: Any, *, atomic: Any = None) -> Any:
-        """Writes a tile into a tensor (in place; returns it) or into a tile (returns the new tile)."""
-    @staticmethod
-    def reshape(input: Any, shape: Any) -> Tile:
-        """The same elements as a tile of another shape."""
-    @staticmethod
-    def set_validshape(input: Any, valid_rows: Any, valid_cols: Any) -> Tile:
-        """The tile with a smaller valid shape."""
-    @staticmethod
-    def read(src: Any, offset: Any) -> Any:
-        """One element of a tensor as a scalar."""
     @staticmethod
     def dim(tensor: Any, axis: Any) -> Any:
         """The size of an axis, as an integer."""
@@ -883,10 +899,10 @@ class _Functions:
     def minimums(lhs: Any, rhs: Any) -> Any:
         """The smaller of lhs and rhs."""
     @staticmethod
-    def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
+    def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
         """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
     @staticmethod
-    def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Any:
+    def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
         """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
     @staticmethod
     def ci(*args: Any) -> Any:

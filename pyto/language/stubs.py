@@ -117,7 +117,7 @@ def _function(name: str, fn: Intrinsic, indent: str = "") -> str:
             parts.append("*")
         parts.append(_parameter(p))
     op = OPS.get(fn.name)
-    fallback = "Any" if fn.name in ("add", "sub", "mul", "div", "maximum", "minimum", "cast") else "Tile"
+    fallback = "Any" if op is not None and (op.scalar or op.name == "cast") else "Tile"
     returns = _RETURNS.get(fn.name, fallback if op is not None and op.user else "Any")
     # A lone line: the doc is the op table's.
     doc = textwrap.dedent(fn.__doc__ or "").strip().replace("\\", "\\\\").replace('"""', "'''")
@@ -128,11 +128,10 @@ def _function(name: str, fn: Intrinsic, indent: str = "") -> str:
 def generate() -> str:
     """The text of `__init__.pyi`."""
     out = [_HEAD]
-    for name, fn in INTRINSICS.items():
-        out.append(_function(name, fn))
-    out.append(_function("create_tile", INTRINSICS["create_tensor"]))
-    out.append('\nclass _Functions:\n    """The functions of `pl` under another name."""\n')
     names = {**INTRINSICS, **{alias: INTRINSICS[name] for alias, name in ALIASES.items()}}
+    for name, fn in names.items():
+        out.append(_function(name, fn))
+    out.append('\nclass _Functions:\n    """The functions of `pl` under another name."""\n')
     for name, fn in names.items():
         out.append("    @staticmethod\n" + _function(name, fn, "    "))
     out.append("\ntensor: _Functions\ntile: _Functions\n")

@@ -5,23 +5,6 @@ from __future__ import annotations
 from pyto.ir.ops import OPS
 from pyto.language.intrinsics import Intrinsic
 
-# Arguments beyond the operands. `tmp_tile` and `tmp` are scratch tiles of the original, never needed here;
-# `high_precision` and `fast` choose between variants there, all of which are accurate here.
-_SIGNATURES = {
-    "cast": "input, target_type, mode='rint'",
-    "matmul": "lhs, rhs, out_dtype=None, a_trans=False, b_trans=False",
-    "matmul_acc": "acc, lhs, rhs, a_trans=False, b_trans=False",
-    "div": "lhs, rhs, high_precision=False, fast=False",
-    "log": "input, high_precision=False",
-    "recip": "input, high_precision=False, fast=False",
-    "rsqrt": "input, high_precision=False, fast=False",
-    "row_expand_add": "lhs, rhs, tmp=None",
-    "row_sum": "input, tmp_tile=None",
-    "row_max": "input, tmp_tile=None",
-    "row_min": "input, tmp_tile=None",
-    "col_sum": "input, tmp_tile=None",
-}
-
 # name -> (signature, text). Scheduling arguments (deps, allow_early_resolve, ...) are hints and change no result.
 STRUCTURE = {
     "range": ("*bounds, init_values=None", "Loop of a kernel: (stop), (start, stop) or (start, stop, step)."),
@@ -42,30 +25,6 @@ STRUCTURE = {
         "`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core.",
     ),
     "yield_": ("*values", "Ends the body of a loop with `init_values`: the values of the next iteration."),
-    "create_tensor": (
-        "shape, dtype, layout=None, manual_dep=False, init_value=None",
-        "Outside regions a workspace in device memory, inside a tile; the contents are undefined.",
-    ),
-    "full": ("shape, dtype, value", "A tile of one value."),
-    "load": (
-        "tensor, offsets, shapes, valid_shape=None, target_memory=None, clamp=False",
-        "A window of a tensor as a tile; past the end of the tensor the tile is not valid.",
-    ),
-    "store": (
-        "tile, offsets, output_tensor, shapes=None, *, atomic=None",
-        "Writes the valid part of a tile to a tensor at the offsets; returns the tensor.",
-    ),
-    "slice": (
-        "input, shape, offset, valid_shape=None, drop_dims=None, pad_value=None, clamp=False",
-        "A window of a tensor (loaded) or of a tile, as a tile.",
-    ),
-    "assemble": (
-        "target, source, offset, *, atomic=None",
-        "Writes a tile into a tensor (in place; returns it) or into a tile (returns the new tile).",
-    ),
-    "reshape": ("input, shape", "The same elements as a tile of another shape."),
-    "set_validshape": ("input, valid_rows, valid_cols", "The tile with a smaller valid shape."),
-    "read": ("src, offset", "One element of a tensor as a scalar."),
     "dim": ("tensor, axis", "The size of an axis, as an integer."),
     "min": ("lhs, rhs", "The smaller of two scalars."),
     "max": ("lhs, rhs", "The larger of two scalars."),
@@ -102,7 +61,7 @@ def _table() -> dict[str, Intrinsic]:
     out: dict[str, Intrinsic] = {}
     for op in OPS.values():
         if op.user:
-            out[op.name] = Intrinsic(op.name, _SIGNATURES.get(op.name, ", ".join(op.params)), op.doc)
+            out[op.name] = Intrinsic(op.name, op.call, op.doc)
     for name, (signature, doc) in STRUCTURE.items():
         out[name] = Intrinsic(name, signature, doc)
     for name in LATER:
@@ -116,7 +75,4 @@ def _table() -> dict[str, Intrinsic]:
 INTRINSICS = _table()
 
 # Other spellings of the same functions: `pl.tensor.NAME` and `pl.tile.NAME` have every name of `pl`, and these.
-ALIASES = {
-    "adds": "add", "subs": "sub", "muls": "mul", "divs": "div", "maximums": "maximum", "minimums": "minimum",
-    "create": "create_tensor", "create_tile": "create_tensor", "ci": "arange",
-}  # fmt: skip
+ALIASES = {alias: op.name for op in OPS.values() for alias in op.aliases} | {"ci": "arange"}

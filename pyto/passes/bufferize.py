@@ -13,28 +13,14 @@ from typing import ClassVar
 from pyto.errors import CompileError
 from pyto.ir.builder import names_of
 from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, Space, TileType, Var, View, const
+from pyto.ir.ops import OPS
 from pyto.ir.scalar import apply, simplify
 from pyto.passes.liveness import Life, Liveness, is_tile
 from pyto.target import BRCB_ROWS, FRACTAL
 
 ALIASES = frozenset({"slice", "reshape", "set_validshape"})
 CHANGES = frozenset({"mmad", "assemble", "fillpad"})  # the result is the first operand, changed
-ELEMENTWISE = frozenset(
-    {
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "maximum",
-        "minimum",
-        "abs",
-        "exp",
-        "log",
-        "sqrt",
-        "relu",
-        "copy",
-    }
-)
+IN_WINDOW = frozenset(n for n, op in OPS.items() if op.form in ("elementwise", "copy", "cast", "full"))
 LOADS = frozenset({"load", "load_a", "load_b"})
 
 
@@ -123,9 +109,8 @@ class _Bufferizer:
             self._make_in_place(op)
         elif op.name in CHANGES and self._free_after(source, at):  # type: ignore[arg-type]
             self._join(result, self._new(source))  # type: ignore[arg-type]
-        elif op.name in ELEMENTWISE or op.name.startswith(("row_expand", "col_expand")):
-            candidates = op.args if op.name in ELEMENTWISE else op.args[:1]
-            for arg in candidates:
+        else:
+            for arg in (op.args[i] for i in OPS[op.name].in_place if i < len(op.args)):
                 if result in self.group or not is_tile(arg) or not self._free_after(arg, at):
                     continue
                 same = isinstance(arg, Var) and arg.type.shape == result.type.shape and arg.dtype == result.dtype  # type: ignore[union-attr]
@@ -152,7 +137,7 @@ class _Bufferizer:
             if v is not op.result and self.group.get(v) is self._new(tile)  # type: ignore[arg-type]
         )
         once = end == self.life[op.result].start and self.life[part].loops == self.life[op.result].loops
-        if alone and fixed and rests and once and made in ELEMENTWISE | {"cast", "full"}:
+        if alone and fixed and rests and once and made in IN_WINDOW:
             self.in_place[part] = op
 
     def _share_loop(self, op: Op, loops: tuple[Var, ...]) -> None:

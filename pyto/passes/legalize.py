@@ -1,4 +1,4 @@
-"""Vector operations as compositions of what the chip has.
+"""Vector operations as compositions of what the chip has, as the op table says.
 
 bf16 arithmetic goes through fp32, missing casts through a third type, accurate reciprocals through Div, broadcasts of
 a column through Brcb, reductions through a tree of Adds and one WholeReduce.
@@ -6,215 +6,117 @@ a column through Brcb, reductions through a tree of Adds and one WholeReduce.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from typing import Any
 
 from pyto.errors import CompileError
-from pyto.ir.nodes import BF16, FP16, FP32, INT8, UINT8, Const, DType, Expr, Op, Program, TileType, Var, const
-from pyto.ir.ops import CAST_PAIRS, OPS
-from pyto.ir.scalar import apply
-from pyto.passes.rewrite import Handler, Rewriter, rewrite
+from pyto.ir.nodes import FP16, FP32, INT8, UINT8, Const, DType, Expr, Op, Program, TileType, Var
+from pyto.ir.ops import CAST_PAIRS, OPS, OpDef
+from pyto.passes.rewrite import Rewriter, rewrite
 from pyto.target import REPEAT
-
-NEUTRAL = {"sum": 0.0, "max": float("-inf"), "min": float("inf")}
-COMBINE = {"sum": "add", "max": "maximum", "min": "minimum"}
 
 
 def legalize(program: Program) -> Program:
     return program.map_device(lambda f: rewrite(f, HANDLERS) if f.kind == "vector" else f)
 
 
-def _type(value: Expr) -> TileType:
-    assert isinstance(value, Var) and isinstance(value.type, TileType), value
-    return value.type
+def _is_tile(value: Any) -> bool:
+    return isinstance(value, Var) and isinstance(value.type, TileType)
 
 
-def _in_fp32(handler: Handler) -> Handler:
-    """`handler` for an op whose bf16 tiles are computed in fp32 and rounded once."""
+class Composing:
+    """The Composer of the op table: makes operations in a function that is being rewritten."""
 
-    def wrapped(rewriter: Rewriter, op: Op) -> None:
-        if _type(op.result).dtype != BF16 and not (
-            op.name in ("row_sum", "col_sum") and _type(op.result).dtype == FP16
-        ):
-            handler(rewriter, op)
-            return
-        wide = tuple(
-            _cast(rewriter, a, FP32) if isinstance(a, Var) and isinstance(a.type, TileType) else a for a in op.args
-        )
-        t = replace(_type(op.result), dtype=FP32)
-        result = Var(rewriter.names.fresh(op.result.name), t)
-        handler(rewriter, op.with_(args=wide, results=(result,)))
-        narrow = _cast(rewriter, rewriter.env.get(result, result), _type(op.result).dtype)
-        rewriter.bind(op.result, narrow)
+    def __init__(self, rewriter: Rewriter) -> None:
+        self.rewriter = rewriter
 
-    return wrapped
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in OPS:
+            raise AttributeError(name)
+        return lambda *args, **attrs: self.make(name, *args, **attrs)
 
+    def make(self, name: str, *args: Any, hint: str = "", **attrs: Any) -> Expr:
+        dtype = next((a.type.dtype for a in args if _is_tile(a)), None)
+        operands = tuple(a if isinstance(a, Expr) else _number(a, dtype) for a in args)
+        op = self.rewriter.op(name, *operands, hint=hint, attrs=attrs)
+        lower(self.rewriter, op)
+        return self.rewriter.env.get(op.result, op.result)
 
-def _cast(rewriter: Rewriter, value: Expr, target: DType, mode: str = "rint") -> Expr:
-    source = _type(value).dtype
-    if source == target:
-        return value
-    if (source, target) not in CAST_PAIRS:
-        via = FP16 if {source, target} & {INT8, UINT8} else FP32
-        value = _cast(rewriter, value, via, mode)
-    return rewriter.make("cast", value, attrs={"target_type": target, "mode": mode})
+    def type(self, value: Any) -> Any:
+        return value.type if _is_tile(value) else None
 
+    def lanes(self, value: Any) -> int:
+        return REPEAT // int(value.type.dtype.bytes)
 
-def _do_cast(rewriter: Rewriter, op: Op) -> None:
-    rewriter.bind(op.result, _cast(rewriter, op.args[0], op.attrs["target_type"], op.attrs.get("mode", "rint")))
+    def flat(self, column: Any, op: str) -> Any:
+        t = column.type
+        unit = 32 // t.dtype.bytes
+        if t.shape[0] % unit:
+            raise CompileError(
+                "alignment",
+                f"{op} of a column [{t.shape[0]}, 1] of {t.dtype} needs a multiple of {unit} rows",
+                self.rewriter.loc,
+                remedy=f"make it {-(-t.shape[0] // unit) * unit} rows: those past the tensor's end do not count",
+            )
+        return self.make("reshape", column, shape=(1, t.shape[0]))
 
-
-def _keep(rewriter: Rewriter, op: Op) -> None:
-    rewriter.keep(op)
-
-
-def _ones(rewriter: Rewriter, like: TileType, value: float = 1.0) -> Var:
-    return rewriter.make("full", Const(value, like.dtype), hint="one", attrs={"shape": like.shape, "dtype": like.dtype})
-
-
-def _neg(rewriter: Rewriter, op: Op) -> None:
-    t = _type(op.args[0])
-    rewriter.bind(
-        op.result,
-        rewriter.make("mul", op.args[0], Const(-1.0 if t.dtype.kind == "f" else -1, t.dtype), hint=op.result.name),
-    )
+    def cast(self, value: Any, target: DType, mode: str = "rint") -> Any:
+        source = value.type.dtype
+        if source == target:
+            return value
+        if (source, target) not in CAST_PAIRS:
+            via = FP16 if {source, target} & {INT8, UINT8} else FP32
+            value = self.cast(value, via, mode)
+        return self.rewriter.make("cast", value, attrs={"target_type": target, "mode": mode})
 
 
-def _recip(rewriter: Rewriter, op: Op) -> None:
-    x = op.args[0] if op.name == "recip" else rewriter.make("sqrt", op.args[0])
-    rewriter.bind(op.result, rewriter.make("div", _ones(rewriter, _type(x)), x, hint=op.result.name))
+def _number(value: Any, dtype: DType | None) -> Const:
+    assert dtype is not None
+    return Const(float(value) if dtype.kind == "f" else value, dtype)
 
 
-def _binary(rewriter: Rewriter, op: Op) -> None:
-    a, b = op.args
-    scalar_first = not (isinstance(a, Var) and isinstance(a.type, TileType))
-    scalar = a if scalar_first else b
-    if isinstance(scalar, Var) and isinstance(scalar.type, TileType):
+def lower(rewriter: Rewriter, op: Op) -> None:
+    """Emits what stands for `op`, the new value bound to its result and, if it was made here, under its name."""
+    start = len(rewriter.out)
+    made = _composed(rewriter, op)
+    if made is None:
         rewriter.keep(op)
         return
-    tile = b if scalar_first else a
-    t = _type(tile)
-    if op.name == "sub":
-        if scalar_first:
-            minus: Expr = rewriter.make("mul", tile, Const(-1.0 if t.dtype.kind == "f" else -1, t.dtype))
-            op = op.with_(name="add", args=(minus, scalar))
-        else:
-            op = op.with_(name="add", args=(tile, apply("neg", scalar)))
-    elif op.name == "div":
-        spread = rewriter.make("full", scalar, attrs={"shape": t.shape, "dtype": t.dtype})
-        op = op.with_(args=(spread, tile) if scalar_first else (tile, spread))
-    elif scalar_first:
-        op = op.with_(args=(tile, scalar))
-    rewriter.keep(op)
+    last = rewriter.out[-1] if len(rewriter.out) > start else None
+    if last is not None and last.results == (made,):
+        assert isinstance(made, Var)
+        made = Var(op.result.name, made.type)
+        rewriter.out[-1] = last.with_(results=(made,))
+    rewriter.bind(op.result, made)
 
 
-def _row_expand(rewriter: Rewriter, op: Op) -> None:
-    a, column = op.args
-    if _type(a).shape[1] == 1:
-        name = {"max": "maximum", "min": "minimum"}.get(op.name[11:], op.name[11:])
-        rewriter.keep(op.with_(name=name))
-    else:
-        rewriter.keep(op.with_(args=(a, rewriter.make("brcb", column))))
+def _composed(rewriter: Rewriter, op: Op) -> Expr | None:
+    table, c = OPS[op.name], Composing(rewriter)
+    if op.name == "cast":
+        return c.cast(op.args[0], op.attrs["target_type"], op.attrs.get("mode", "rint"))
+    tile = next((a for a in op.args if _is_tile(a)), None)
+    way = table.ways.get(tile.type.dtype) if tile is not None else None  # type: ignore[attr-defined]
+    if way is not None and way.kind == "through":
+        assert way.dtype is not None
+        wide = [c.cast(a, way.dtype) if _is_tile(a) else a for a in op.args]
+        return c.cast(c.make(op.name, *wide, hint=op.result.name, **op.attrs), op.result.dtype)  # type: ignore[no-any-return]
+    compose = way.compose if way is not None and way.compose is not None else table.compose
+    made = compose(c, *op.args, **op.attrs) if compose is not None else None
+    return _scalar_operands(c, table, op) if made is None else made
 
 
-def _flat(rewriter: Rewriter, op: Op) -> Expr:
-    """The column [R, 1] that an op takes, as a row: the same bytes."""
-    t = _type(op.args[0])
-    unit = 32 // t.dtype.bytes
-    if t.shape[0] % unit:
-        raise CompileError(
-            "alignment",
-            f"{op.name} of a column [{t.shape[0]}, 1] of {t.dtype} needs a multiple of {unit} rows",
-            op.loc,
-            remedy=f"make it {-(-t.shape[0] // unit) * unit} rows: those past the tensor's end do not count",
-        )
-    return rewriter.make("reshape", op.args[0], attrs={"shape": (1, t.shape[0])})
+def _scalar_operands(c: Composing, table: OpDef, op: Op) -> Expr | None:
+    """A scalar operand goes last, into a tile of its own where no instruction takes it."""
+    tiles = [a for a in op.args if _is_tile(a)]
+    if table.form != "elementwise" or len(tiles) == len(op.args):
+        return None
+    if table.scalar_api and not _is_tile(op.args[-1]):
+        return None
+    if table.scalar_api and table.swaps:
+        return c.make(op.name, *op.args[::-1], **op.attrs)
+    t = tiles[0].type  # type: ignore[attr-defined]
+    spread = [a if _is_tile(a) else c.make("full", a, shape=t.shape, dtype=t.dtype) for a in op.args]
+    return c.make(op.name, *spread, **op.attrs)
 
 
-def _col_expand(rewriter: Rewriter, op: Op) -> None:
-    rows, cols = _type(op.args[0]).shape
-    if cols == 1 and rows > 1:  # one value for all rows: the column lies like a row, so spread it over that
-        value = rewriter.make("brcb", op.args[1])
-        spread = rewriter.make(f"row_expand_{op.name[11:]}", _flat(rewriter, op), value)
-        rewriter.bind(op.result, rewriter.make("reshape", spread, hint=op.result.name, attrs={"shape": (rows, 1)}))
-        return
-    if rows == 1:
-        op = op.with_(name={"max": "maximum", "min": "minimum"}.get(op.name[11:], op.name[11:]))
-    rewriter.keep(op)
-
-
-def _fill(rewriter: Rewriter, value: Expr, axis: int, kind: str) -> Expr:
-    """The tile with neutral elements where `axis` is not valid (the other axis keeps its valid extent)."""
-    t = _type(value)
-    if t.valid[axis] == const(t.shape[axis]):
-        return value
-    padded = rewriter.make("fillpad", value, Const(NEUTRAL[kind], t.dtype))
-    keep = (t.valid[0], const(t.shape[1])) if axis == 1 else (const(t.shape[0]), t.valid[1])
-    return rewriter.make("set_validshape", padded, *keep)
-
-
-def _window(rewriter: Rewriter, value: Expr, row: int, col: int, shape: tuple[int, int]) -> Expr:
-    return (
-        value
-        if shape == _type(value).shape
-        else rewriter.make("slice", value, Const(row), Const(col), attrs={"shape": shape})
-    )
-
-
-def _row_reduce(rewriter: Rewriter, op: Op) -> None:
-    kind = op.name[4:]
-    value = _fill(rewriter, op.args[0], 1, kind)
-    rows, cols = _type(value).shape
-    lanes = REPEAT // _type(value).dtype.bytes
-    if cols == 1:
-        rewriter.bind(op.result, value)
-        return
-    while cols % 2 == 0 and (cols // 2) % lanes == 0:
-        cols //= 2
-        halves = (_window(rewriter, value, 0, c, (rows, cols)) for c in (0, cols))
-        value = rewriter.make(COMBINE[kind], *halves, hint="half")
-    if cols > lanes:
-        part = _window(rewriter, value, 0, 0, (rows, lanes))
-        for c in range(lanes, cols - lanes + 1, lanes):
-            part = rewriter.make(COMBINE[kind], part, _window(rewriter, value, 0, c, (rows, lanes)), hint="part")
-        total: Expr = rewriter.make("whole_reduce", part, attrs={"kind": kind})
-        if cols % lanes:
-            rest = _window(rewriter, value, 0, cols - cols % lanes, (rows, cols % lanes))
-            tail = rewriter.make("whole_reduce", rest, hint="tail", attrs={"kind": kind})
-            total = rewriter.make(COMBINE[kind], total, tail)
-    else:
-        total = rewriter.make("whole_reduce", value, hint=op.result.name, attrs={"kind": kind})
-    rewriter.bind(op.result, total)
-
-
-def _col_reduce(rewriter: Rewriter, op: Op) -> None:
-    kind = op.name[4:]
-    rows, cols = _type(op.args[0]).shape
-    if cols == 1 and rows > 1:  # a column lies like a row
-        flat = _flat(rewriter, op)
-        _row_reduce(rewriter, op.with_(name=f"row_{kind}", args=(flat,)))
-        return
-    value = _fill(rewriter, op.args[0], 0, kind)
-    parts: list[Expr] = []
-    while rows > 1:
-        if rows % 2:
-            parts.append(_window(rewriter, value, rows - 1, 0, (1, cols)))
-        rows //= 2
-        halves = (_window(rewriter, value, r, 0, (rows, cols)) for r in (0, rows))
-        value = rewriter.make(COMBINE[kind], *halves, hint="half")
-    for part in parts:
-        value = rewriter.make(COMBINE[kind], value, part, hint="part")
-    rewriter.bind(op.result, value)
-
-
-HANDLERS: dict[str, Handler] = {
-    "cast": _do_cast,
-    "neg": _in_fp32(_neg),
-    "recip": _in_fp32(_recip),
-    "rsqrt": _in_fp32(_recip),
-    **{n: _in_fp32(_keep) for n in ("abs", "exp", "log", "sqrt", "relu")},
-    **{n: _in_fp32(_binary) for n in ("add", "sub", "mul", "div", "maximum", "minimum")},
-    **{n: _in_fp32(_row_expand) for n in OPS if n.startswith("row_expand_")},
-    **{n: _in_fp32(_col_expand) for n in OPS if n.startswith("col_expand_")},
-    **{f"row_{k}": _in_fp32(_row_reduce) for k in COMBINE},
-    **{f"col_{k}": _in_fp32(_col_reduce) for k in COMBINE},
-}
+HANDLERS = {name: lower for name, op in OPS.items() if op.ways or op.compose or name == "cast"}

@@ -60,6 +60,14 @@ class Rewriter:
         self, name: str, *args: Expr, hint: str = "", type: Type | None = None, attrs: Mapping[str, Any] | None = None
     ) -> Var:
         """Emit a new op with one result; its type comes from the op table unless given."""
+        op = self.op(name, *args, hint=hint, type=type, attrs=attrs)
+        self.emit(op)
+        return op.result
+
+    def op(
+        self, name: str, *args: Expr, hint: str = "", type: Type | None = None, attrs: Mapping[str, Any] | None = None
+    ) -> Op:
+        """A new op with one result, not emitted."""
         attrs = dict(attrs or {})
         if type is None:
             infer = OPS[name].infer
@@ -67,9 +75,7 @@ class Rewriter:
             inferred = infer([operand_type(a) for a in args], attrs)
             assert inferred is not None
             type = simplify_type(inferred, self.ranges)
-        result = Var(self.names.fresh(hint or name), type)
-        self.emit(Op(name, args, (result,), attrs, (), self.loc))
-        return result
+        return Op(name, args, (Var(self.names.fresh(hint or name), type),), attrs, (), self.loc)
 
     def bind(self, old: Var, new: Expr) -> None:
         self.env[old] = new

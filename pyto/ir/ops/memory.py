@@ -1,0 +1,117 @@
+"""Making tiles, windows and shapes of them, and what moves between them and device memory."""
+
+from __future__ import annotations
+
+from pyto.ir import infer
+from pyto.ir.ops.table import BEFORE_MACHINE, STAGES, declare
+
+declare(
+    "full",
+    params=("value",),
+    attrs=("shape", "dtype"),
+    signature="shape, dtype, value",
+    infer=infer.full,
+    pipe="V",
+    cost="add",
+    form="full",
+    api="Duplicate",
+    user=True,
+    doc="A tile of one value.",
+)
+declare(
+    "empty",
+    attrs=("shape", "dtype"),
+    infer=infer.full,
+    stages=BEFORE_MACHINE,
+    doc="A tile whose lanes are undefined.",
+)
+declare(
+    "create_tensor",
+    signature="shape, dtype, layout=None, manual_dep=False, init_value=None",
+    aliases=("create", "create_tile"),
+    stages=(),
+    host=STAGES,
+    user=True,
+    doc="Outside regions a workspace in device memory, inside a tile; the contents are undefined.",
+)
+declare(
+    "load",
+    params=("tensor",),
+    attrs=("shape", "rows", "cols", "space"),
+    signature="tensor, offsets, shapes, valid_shape=None, target_memory=None, clamp=False",
+    infer=infer.load,
+    pipe="MTE2",
+    api="DataCopyPad",
+    user=True,
+    doc="A window of a tensor as a tile; past the end of the tensor the tile is not valid.",
+)
+declare(
+    "store",
+    params=("tensor", "tile"),
+    attrs=("rows", "cols", "atomic"),
+    signature="tile, offsets, output_tensor, shapes=None, *, atomic=None",
+    pipe="MTE3",
+    api="DataCopyPad",
+    user=True,
+    doc="Writes the valid part of a tile to a tensor at the offsets; returns the tensor.",
+)
+declare(
+    "slice",
+    params=("tile", "row", "col"),
+    attrs=("shape",),
+    signature="input, shape, offset, valid_shape=None, drop_dims=None, pad_value=None, clamp=False",
+    infer=infer.slice,
+    stages=BEFORE_MACHINE,
+    user=True,
+    doc="A window of a tensor (loaded) or of a tile, as a tile.",
+)
+declare(
+    "assemble",
+    params=("tile", "part", "row", "col"),
+    signature="target, source, offset, *, atomic=None",
+    infer=infer.assemble,
+    pipe="V",
+    api="Copy",
+    stages=BEFORE_MACHINE,
+    user=True,
+    doc="Writes a tile into a tensor (in place; returns it) or into a tile (returns the new tile).",
+)
+declare(
+    "reshape",
+    params=("input",),
+    attrs=("shape",),
+    signature="input, shape",
+    infer=infer.reshape,
+    stages=BEFORE_MACHINE,
+    user=True,
+    doc="The same elements as a tile of another shape.",
+)
+declare(
+    "set_validshape",
+    params=("tile", "rows", "cols"),
+    signature="input, valid_rows, valid_cols",
+    infer=infer.set_valid,
+    stages=BEFORE_MACHINE,
+    user=True,
+    doc="The tile with a smaller valid shape.",
+)
+declare(
+    "read",
+    params=("tensor",),
+    signature="src, offset",
+    infer=infer.read,
+    pipe="S",
+    api="GetValue",
+    user=True,
+    doc="One element of a tensor as a scalar.",
+)
+declare(
+    "fillpad",
+    params=("tile", "value"),
+    infer=infer.fillpad,
+    pipe="V",
+    cost="add",
+    form="fillpad",
+    api="Duplicate",
+    doc="The tile with `value` in its undefined lanes.",
+)
