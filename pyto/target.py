@@ -48,6 +48,8 @@ FRACTAL_BYTES = 512
 MMAD_LIMIT = 4095  # m, n and k of one Mmad
 BRCB_ROWS = 8  # values that one repeat of Brcb reads, and blocks that it writes
 EVENT_IDS = 8  # per pair of pipes
+CROSS_FLAGS = 11  # ids of flags between cores: 0 to 10, the others belong to SyncAll
+CROSS_FLAG_LIMIT = 15  # sets of one flag that are not waited for yet
 # A chain of Mmads on one accumulator needs PipeBarrier<PIPE_M> while it covers fewer fractals than this.
 MMAD_BARRIER_FRACTALS = 10
 

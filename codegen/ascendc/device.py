@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from pyto.codegen.ascendc import cube, vector
@@ -17,6 +18,10 @@ KINDS = {
     "vector": {"type": "KERNEL_TYPE_AIV_ONLY", "guard": "ASCEND_IS_AIV"},
     "cube": {"type": "KERNEL_TYPE_AIC_ONLY", "guard": "ASCEND_IS_AIC"},
 }
+GROUP_MODE = "0x2"  # of a flag: the cube core of a block and both its vector cores
+MIXED_TYPE = "KERNEL_TYPE_MIX_AIC_1_2"
+ALONE = ("AscendC::GetBlockIdx()", "AscendC::GetBlockNum()")
+GROUP = ("AscendC::GetBlockIdx() / AscendC::GetTaskRation()", "AscendC::GetBlockNum()", "AscendC::GetSubBlockIdx()")
 EMITTERS: dict[str, Any] = {**vector.EMITTERS, **cube.EMITTERS}
 
 
@@ -24,12 +29,33 @@ def scalar_ctype(t: ScalarType) -> str:
     return t.dtype.ctype if t.dtype.kind in "fb" else "int64_t"
 
 
-def device_function(function: Function, kernel: str) -> tuple[dict[str, Any], set[str]]:
-    """The template's fields for one device function and its kernel, and the helpers that the text calls."""
+def device_function(function: Function) -> tuple[dict[str, Any], set[str]]:
+    """The template's fields for one device function, and the helpers that the text calls."""
     writer = Writer(function)
     writer.layout_rows = cube.accumulator_layout(list(walk(function.body)))
     body = _Body(writer)
     body.block(function.body)
+    params, arguments = kernel_params(function)
+    tensors, lines = _tensors(function), _used(writer.lines)
+    words = {w for line in lines if not line.lstrip().startswith("//") for w in re.findall(r"\w+", line)}
+    mixed = "kernel" in function.attrs
+    if mixed:  # its kernel has the params of both parts
+        named = [p.var.name in words for p in function.params]
+        params, arguments = ([x for x, n in zip(xs, named) if n] for xs in (params, arguments))
+        tensors = [t for t in tensors if t[0] in words]
+    places = [(v, at) for v, at in zip(function.body.params, GROUP if mixed else ALONE) if v.name in words]
+    fields = {
+        "name": function.name,
+        "own": [*params, *(f"int64_t {v.name}" for v, _ in places)],
+        "call": [*arguments, *(at for _, at in places)],
+        "guard": KINDS[function.kind]["guard"],
+        "body": [*(line for _, both in tensors for line in both), *body.buffers, *lines],
+    }
+    return fields, writer.printer.helpers
+
+
+def kernel_params(function: Function) -> tuple[list[str], list[str]]:
+    """The declarations of a kernel's parameters, and what it hands on."""
     params, arguments = [], []
     for p in function.params:
         if isinstance(p.var.type, TensorType):
@@ -39,19 +65,11 @@ def device_function(function: Function, kernel: str) -> tuple[dict[str, Any], se
             assert isinstance(p.var.type, ScalarType)
             params.append(f"{scalar_ctype(p.var.type)} {p.var.name}")
             arguments.append(p.var.name)
-    spread = any(op.name == "for" and op.attrs["kind"] == "blocks" for op in function.body.ops)
-    blocks = [f"int64_t {v.name}" for v in function.body.params] if spread else []
-    fields = {
-        "name": function.name,
-        "kernel": kernel,
-        "params": params,
-        "arguments": arguments,
-        "own": [*params, *blocks],
-        "call": [*arguments, "AscendC::GetBlockIdx()", "AscendC::GetBlockNum()"] if spread else arguments,
-        "body": [*_tensors(function), *body.buffers, *_used(writer.lines)],
-        **KINDS[function.kind],
-    }
-    return fields, writer.printer.helpers
+    return params, arguments
+
+
+def kernel_type(parts: Sequence[Function]) -> str:
+    return MIXED_TYPE if len(parts) > 1 else KINDS[parts[0].kind]["type"]
 
 
 def _used(lines: list[str]) -> list[str]:
@@ -65,14 +83,15 @@ def _used(lines: list[str]) -> list[str]:
         lines = kept
 
 
-def _tensors(function: Function) -> list[str]:
-    lines = []
+def _tensors(function: Function) -> list[tuple[str, list[str]]]:
+    """Each GM tensor's name and the lines that declare it."""
+    found = []
     for p in function.params:
         if isinstance(p.var.type, TensorType):
             ctype, name = p.var.type.dtype.ctype, p.var.name
-            lines.append(f"    GlobalTensor<{ctype}> {name};")
-            lines.append(f"    {name}.SetGlobalBuffer(reinterpret_cast<__gm__ {ctype}*>({name}_gm));")
-    return lines
+            pointer = f"reinterpret_cast<__gm__ {ctype}*>({name}_gm)"
+            found.append((name, [f"    GlobalTensor<{ctype}> {name};", f"    {name}.SetGlobalBuffer({pointer});"]))
+    return found
 
 
 class _Body:
@@ -148,6 +167,12 @@ class _Body:
         event = self.w.text(op.args[0])
         event = f"EVENT_ID{event}" if isinstance(op.args[0], Const) else f"static_cast<event_t>({event})"
         self.w.line(f"{call}<HardEvent::{op.attrs['src']}_{op.attrs['dst']}>({event});")
+
+    def do_cross_set(self, op: Op) -> None:
+        self.w.line(f"CrossCoreSetFlag<{GROUP_MODE}, PIPE_{op.attrs['pipe']}>({op.attrs['flag']});")
+
+    def do_cross_wait(self, op: Op) -> None:
+        self.w.line(f"CrossCoreWaitFlag({op.attrs['flag']});")
 
     def do_barrier(self, op: Op) -> None:
         self.w.line(f"PipeBarrier<PIPE_{op.attrs['pipe']}>();")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyto.codegen.ascendc.device import KINDS, scalar_ctype
+from pyto.codegen.ascendc.device import kernel_type, scalar_ctype
 from pyto.codegen.ascendc.scalars import HOST_NAMES, ScalarPrinter
 from pyto.errors import InternalError
-from pyto.ir.nodes import Const, Expr, Function, Op, Program, ScalarType, TensorType, Var
+from pyto.ir.nodes import Const, Expr, Op, Program, ScalarType, TensorType, Var
 from pyto.ir.scalar import apply, simplify, substitute
 
 ALIGN = 512  # of tensors in the workspace: a line of L2
@@ -20,7 +20,6 @@ class HostWriter:
 
     def __init__(self, program: Program) -> None:
         self.program, self.host = program, program.host
-        self.devices = {f.name: f for f in program.device}
         self.ranges = {d: (Const(0), None) for d in self.host.dims}
         self.text = ScalarPrinter(self.ranges, HOST_NAMES)
         self.lines: list[str] = []
@@ -66,8 +65,8 @@ class HostWriter:
         self.workspace = self.workspace + apply("floordiv", size + (ALIGN - 1), Const(ALIGN)) * ALIGN
 
     def _launch(self, op: Op) -> None:
-        device = self.devices[op.attrs["kernel"]]
-        kernel = kernel_name(self.program, device)
+        parts = self.program.parts(op.attrs["kernel"])
+        device, kernel = parts[0], kernel_name(self.program, op.attrs["kernel"])
         arguments, types = [], []
         for p, value in zip(device.params, op.args[1:]):
             assert isinstance(value, Var)
@@ -84,14 +83,14 @@ class HostWriter:
         grid = op.args[0]
         blocks = "1" if grid == Const(1) else f"PYTO_MIN({self.text(grid)}, {cores})"
         self.lines.append(f"PYTO_LAUNCH({kernel}, {blocks}, stream, {', '.join(arguments)});")
-        self.kernels.append({"kernel": kernel, "types": types, "type": KINDS[device.kind]["type"]})
+        self.kernels.append({"kernel": kernel, "types": types, "type": kernel_type(parts)})
 
     def _yield(self, op: Op) -> None:
         pass
 
 
-def kernel_name(program: Program, device: Function) -> str:
-    return f"{program.name}_{device.name}"
+def kernel_name(program: Program, kernel: str) -> str:
+    return f"{program.name}_{kernel}"
 
 
 def python_text(expr: Expr) -> str:

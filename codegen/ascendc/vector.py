@@ -7,6 +7,7 @@ row, with the rows' pitch as repeat stride, or, where rows are few or long, each
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from pyto.codegen.ascendc.writer import Writer
@@ -256,19 +257,25 @@ def copy(w: Writer, op: Op) -> None:
 def load(w: Writer, op: Op) -> None:
     dst = op.args[0]
     assert isinstance(dst, View)
-    for first, sizes in _transfers(w, op, dst):
-        rows, bytes_, gm_gap, ub_gap = (w.text(e) for e in sizes)
-        source = w.gm(op, 1, first * w.gm_pitch(op))
-        w.statement("load_ub", w.at(dst, first), source, dst.dtype.ctype, rows, bytes_, gm_gap, ub_gap)
+    with _unless_empty(w, dst):
+        for first, sizes in _transfers(w, op, dst):
+            rows, bytes_, gm_gap, ub_gap = (w.text(e) for e in sizes)
+            source = w.gm(op, 1, first * w.gm_pitch(op))
+            w.statement("load_ub", w.at(dst, first), source, dst.dtype.ctype, rows, bytes_, gm_gap, ub_gap)
 
 
 def store(w: Writer, op: Op) -> None:
     src = op.args[1]
     assert isinstance(src, View)
-    with w.atomic(op, src.dtype):
+    with _unless_empty(w, src), w.atomic(op, src.dtype):
         for first, sizes in _transfers(w, op, src):
             rows, bytes_, gm_gap, ub_gap = (w.text(e) for e in sizes)
             w.statement("store_ub", w.gm(op, 0, first * w.gm_pitch(op)), w.at(src, first), rows, bytes_, ub_gap, gm_gap)
+
+
+def _unless_empty(w: Writer, view: View) -> AbstractContextManager[None]:
+    """A copy of no rows is an error of the API."""
+    return w.condition(apply("gt", view.valid[0], Const(0)))
 
 
 def _transfers(w: Writer, op: Op, view: View) -> Iterator[tuple[Expr, tuple[Expr, Expr, Expr, Expr]]]:

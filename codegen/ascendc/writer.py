@@ -58,6 +58,7 @@ class Writer:
             p.var: (Const(0), None) for p in function.params if isinstance(p.var.type, ScalarType)
         }
         self.ranges |= {v: (Const(0), None) for v in function.body.params}
+        self.ranges |= {v: (Const(0), Const(1)) for v in function.body.params[2:]}
         self.printer = ScalarPrinter(self.ranges)
         self.tensors: set[Var] = set()
         self.layout_rows: dict[Var, Expr | None] = {}  # of accumulators: see cube.accumulator_layout

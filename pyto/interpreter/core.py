@@ -11,6 +11,7 @@ import numpy as np
 
 from pyto.errors import InternalError
 from pyto.interpreter.arguments import Env, evaluate
+from pyto.interpreter.cores import Cores, Flags
 from pyto.ir.nodes import Block, DType, Expr, Function, Op, Program, Space, TensorType, TileType, slot_bytes, walk
 from pyto.numerics import Array, cast, compute, poison_bytes, poisoned
 from pyto.target import DEFAULT_CHIP
@@ -40,6 +41,7 @@ class Core:
     order: random.Random | None
     cores: int
     memory: dict[str, Array] = field(default_factory=dict)
+    flags: Flags | None = None  # of a core of a mixed region
 
     def block(self, block: Block) -> Sequence[Any]:
         """Runs the operations; what the closing `yield` carries."""
@@ -86,6 +88,18 @@ def _order_only(core: Core, op: Op) -> None:
     return None
 
 
+@handles(STRUCTURE, "cross_set")
+def _cross_set(core: Core, op: Op) -> None:
+    assert core.flags is not None
+    core.flags.set(op.attrs["flag"], op.loc)
+
+
+@handles(STRUCTURE, "cross_wait")
+def _cross_wait(core: Core, op: Op) -> None:
+    assert core.flags is not None
+    core.flags.wait(op.attrs["flag"], op.loc)
+
+
 @handles(STRUCTURE, "for")
 def _for(core: Core, op: Op) -> None:
     (body,) = op.blocks
@@ -126,14 +140,25 @@ def _read(core: Core, op: Op) -> None:
 def _launch(core: Core, op: Op) -> None:
     """Every block of the grid, one after the other."""
     grid, *arguments = (core.value(a) for a in op.args)
-    device = next(f for f in core.program.device if f.name == op.attrs["kernel"])
-    env = {p.var.name: a for p, a in zip(device.params, arguments)}
-    block, blocks = device.body.params
+    parts = core.program.parts(op.attrs["kernel"])
+    env = {p.var.name: a for p, a in zip(parts[0].params, arguments)}
     count = min(grid, core.cores)
     for b in core.shuffled(range(count)):
-        memory = _memories(device) if core.program.stage == "machine" else {}
-        env_b = {**env, block.name: b, blocks.name: count}
-        Core(core.program, env_b, core.order, core.cores, memory).block(device.body)
+        if len(parts) == 1:
+            _one(core, parts[0], env, (b, count)).block(parts[0].body)
+            continue
+        cores = Cores(core.order)
+        for number, part in enumerate((parts[0], parts[1], parts[1])):
+            one = _one(core, part, env, (b, count, number - 1))
+            one.flags = cores.join(lambda one=one, body=part.body: one.block(body))  # type: ignore[misc]
+        cores.run()
+
+
+def _one(core: Core, device: Function, env: Env, place: Sequence[int]) -> Core:
+    """A core that runs `device`: which block of how many and, in a mixed region, which vector core it is."""
+    memory = _memories(device) if core.program.stage == "machine" else {}
+    here = {p.name: n for p, n in zip(device.body.params, place)}
+    return Core(core.program, {**env, **here}, core.order, core.cores, memory)
 
 
 def memory_of(alloc: Op) -> tuple[str, int]:

@@ -260,7 +260,12 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`kind` is host, cube or vector. `dims`: the dynamic dimensions that the signature's tensors bind (host only)."""
+    """`kind` is host, cube or vector, or mixed until `split_mixed`.
+
+    `dims`: the dynamic dimensions that the signature's tensors bind (host only). The body of a device function takes
+    the block and the number of blocks, the vector part of a mixed region (its `kernel` attribute names the region)
+    also which of the two vector cores it is.
+    """
 
     name: str
     kind: str
@@ -289,6 +294,10 @@ class Program:
     @property
     def device(self) -> tuple[Function, ...]:
         return self.functions[1:]
+
+    def parts(self, kernel: str) -> tuple[Function, ...]:
+        """The device functions of a launched kernel: one, or the cube part and the vector part of a mixed region."""
+        return tuple(f for f in self.device if kernel == f.attrs.get("kernel", f.name))
 
     def map_device(self, transform: Any) -> Program:
         return replace(self, functions=(self.host, *(transform(f) for f in self.device)))

@@ -60,7 +60,7 @@ def verify(program: Program) -> None:
 class _Verifier:
     def __init__(self, program: Program, function: Function) -> None:
         self.stage = program.stage
-        self.kernels = {f.name: f for f in program.device}
+        self.kernels = {f.attrs.get("kernel", f.name): f for f in program.device}
         self.function = function
         self.names: set[str] = set()
         self.scope: dict[str, Type] = {}
@@ -69,7 +69,7 @@ class _Verifier:
 
     def run(self) -> None:
         f = self.function
-        if f.kind not in ("host", "cube", "vector"):
+        if f.kind not in ("host", "cube", "vector", "mixed") or (f.kind == "mixed" and self.stage != "tile"):
             raise VerifyError(f"{f.name}: there is no kind {f.kind!r}", loc=f.loc)
         for var in (*f.dims, *(p.var for p in f.params), *f.body.params):
             self.define(var, None)

@@ -13,6 +13,7 @@ from pyto.passes.outline import outline
 from pyto.passes.plan_memory import plan_memory
 from pyto.passes.roll import roll
 from pyto.passes.simplify import simplify
+from pyto.passes.split_mixed import split_mixed
 from pyto.passes.tile_matmul import tile_matmul
 from pyto.passes.valid_shapes import valid_shapes
 
@@ -22,6 +23,7 @@ PASSES: tuple[Pass, ...] = (
     simplify,  # fold index arithmetic, decide valid shapes
     valid_shapes,  # clip stores at the ends of tensors
     outline,  # regions to device functions, blocks over cores (tensor -> tile stage)
+    split_mixed,  # regions with cube and vector work to a part for each, joined by rings in GM
     roll,  # peeled first steps of reductions into their loops
     tile_matmul,  # memory spaces and L0 steps of the cube
     legalize,  # what the vector unit lacks, composed of what it has
@@ -32,6 +34,6 @@ PASSES: tuple[Pass, ...] = (
     name_scalars,  # what is computed more than once
 )
 
-FOR_CHIP = frozenset({tile_matmul, plan_memory})  # these take the chip as a second argument
+FOR_CHIP = frozenset({split_mixed, tile_matmul, plan_memory})  # these take the chip as a second argument
 
 __all__ = ["FOR_CHIP", "PASSES", "Pass"]

@@ -16,9 +16,6 @@ from pyto.ir.scalar import apply, type_variables, variables
 from pyto.passes.rewrite import rewrite
 
 CUBE_OPS = frozenset({"matmul", "matmul_acc"})
-NEUTRAL_OPS = frozenset(
-    {"load", "store", "slice", "reshape", "set_validshape", "for", "yield", "let", "read", "full", "empty", "cast"}
-)
 
 
 def outline(program: Program) -> Program:
@@ -152,15 +149,5 @@ def _directions(block: Block) -> dict[Var, str]:
 
 
 def _kind(block: Block) -> str:
-    cube = next((op for op in walk(block) if op.name in CUBE_OPS), None)
-    if cube is None:
-        return "vector"
-    for op in walk(block):
-        if op.name not in CUBE_OPS | NEUTRAL_OPS:
-            raise CompileError(
-                "mixed-region",
-                f"a region that multiplies matrices cannot also run {op.name} yet",
-                op.loc,
-                remedy="store the product to a pl.create_tensor workspace and do the vector work in a second pl.at",
-            )
-    return "cube"
+    """A region that multiplies matrices may do vector work as well: `split_mixed` sees to it."""
+    return "mixed" if any(op.name in CUBE_OPS for op in walk(block)) else "vector"

@@ -49,6 +49,8 @@ class Rewriter:
         self.ranges |= {
             p.var: (Const(0), None) for p in function.params if p.var.name in function.attrs.get("dims", ())
         }
+        if len(function.body.params) > 2:  # which of the two vector cores of a block
+            self.ranges[function.body.params[2]] = (Const(0), Const(1))
         self.out: list[Op] = []
         self.loc: Loc | None = None
 
@@ -127,8 +129,8 @@ class Rewriter:
     def retype(self, op: Op) -> tuple[Var, ...]:
         out = []
         for r in op.results:
-            # What an empty tile will hold is known by who made it, not by its shape.
-            infer = OPS[op.name].infer if op.name != "empty" else None
+            # What an empty tile will hold, or a slot of a ring holds, is known by who made it, not by its shape.
+            infer = OPS[op.name].infer if op.name != "empty" and not op.attrs.get("ring") else None
             t: Type | None = infer([operand_type(a) for a in op.args], op.attrs) if infer else None
             new = Var(r.name, simplify_type(t or substitute_type(r.type, self.env), self.ranges))
             if isinstance(new.type, TileType) and isinstance(r.type, TileType) and r.type.space:

@@ -8,7 +8,7 @@ from pyto.ir.nodes import Block, Function, Op, Program, Var
 from pyto.ir.scalar import type_variables, variables
 from pyto.passes.rewrite import rewrite
 
-EFFECTS = frozenset({"store", "launch", "set_flag", "wait_flag", "barrier"})
+EFFECTS = frozenset({"store", "launch", "set_flag", "wait_flag", "barrier", "cross_set", "cross_wait"})
 
 
 def simplify(program: Program) -> Program:

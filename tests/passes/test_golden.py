@@ -8,11 +8,16 @@ import pytest
 
 from pyto import compiler
 
-KERNELS = compiler.find_kernels(Path(__file__).parents[1] / "codegen" / "kernels.py")
+CODEGEN = Path(__file__).parents[1] / "codegen"
+KERNELS = {
+    **compiler.find_kernels(CODEGEN / "kernels.py"),
+    **compiler.find_kernels(CODEGEN / "mixed_kernels.py"),
+}
 SHOWN = {
     "simplify": "add_one",
     "valid_shapes": "add_one",
     "outline": "add_one",
+    "split_mixed": "there_and_back",
     "roll": "matmul_peeled",
     "tile_matmul": "matmul_peeled",
     "legalize": "softmax",

@@ -14,3 +14,19 @@ declare("alloc", stages=STAGES[2:], doc="Makes a buffer.")
 declare("set_flag", params=("id",), attrs=("src", "dst"), stages=STAGES[2:], doc="An event between two pipes happens.")
 declare("wait_flag", params=("id",), attrs=("src", "dst"), stages=STAGES[2:], doc="A pipe waits for an event.")
 declare("barrier", attrs=("pipe",), stages=STAGES[2:], doc="A pipe finishes what it has begun.")
+
+# Mixed regions: flags between the cube core of a block and its two vector cores.
+declare(
+    "cross_set",
+    attrs=("flag", "pipe"),
+    api="CrossCoreSetFlag",
+    stages=LOWERED,
+    doc="Sets a flag of the other kind of core when the earlier instructions of the pipe have ended.",
+)
+declare(
+    "cross_wait",
+    attrs=("flag",),
+    api="CrossCoreWaitFlag",
+    stages=LOWERED,
+    doc="Holds all later instructions back until the other kind of core has set the flag.",
+)
