@@ -11,21 +11,23 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pyto import build as builder
 from pyto.codegen.ascendc import generate
-from pyto.errors import UsageError
+from pyto.errors import CompileError, InternalError, PytoError, UsageError
+from pyto.frontends import text
 from pyto.frontends.python import parse
 from pyto.ir.nodes import Program
 from pyto.ir.printer import print_program
 from pyto.ir.verifier import verify
 from pyto.language import hooks
 from pyto.language.jit import JitFunction
-from pyto.passes import FOR_CHIP, PASSES
+from pyto.passes import FOR_CHIP, remaining
 from pyto.runtime import program as runtime
 from pyto.target import CHIPS, DEFAULT_CHIP, Chip
 
@@ -70,11 +72,17 @@ class Artifact:
     dir: Path
 
 
-def find_kernels(path: str | Path) -> dict[str, JitFunction]:
-    """The kernels (`@pl.jit`) that a Python file defines at module level, by name. Imports the file."""
+def find_kernels(path: str | Path) -> dict[str, JitFunction | Program]:
+    """The kernels (`@pl.jit`) that a Python file defines at module level, by name, or the program of a .pto file.
+
+    A Python file is imported.
+    """
+    if Path(path).suffix == ".pto":
+        program = text.load(path)
+        return {program.name: program}
     path = Path(path).resolve()
     module = _import(path)
-    found: dict[str, JitFunction] = {}
+    found: dict[str, JitFunction | Program] = {}
     for name, value in vars(module).items():
         if isinstance(value, JitFunction) and not value.inline and _defined_in(value, path):
             found.setdefault(value.name, value)
@@ -147,9 +155,9 @@ class Dump:
 
 
 def lower(
-    kernel: JitFunction, chip: str | Chip = DEFAULT_CHIP, dump: Callable[[Stage], None] | None = None
+    kernel: JitFunction | Program, chip: str | Chip = DEFAULT_CHIP, dump: Callable[[Stage], None] | None = None
 ) -> Compiled:
-    """Parse a kernel, run all passes, generate Ascend C. Raises CompileError.
+    """Parse a kernel, run all passes, generate Ascend C; a program goes on from its stage. Raises CompileError.
 
     `dump` sees every stage as it is done; without it, PYTO_DUMP=FOLDER writes them there (`Dump`).
     """
@@ -167,14 +175,35 @@ def lower(
         return program
 
     started = time.perf_counter()
-    program = done("parse", parse(kernel), started, None)
-    for one in PASSES:
+    written = isinstance(kernel, Program)
+    program = done("parse", kernel if isinstance(kernel, Program) else parse(kernel), started, None)
+    for one in remaining(program):
         started = time.perf_counter()
-        after = one(program, target) if one in FOR_CHIP else one(program)
-        program = done(_unique(one.__name__, stages), after, started, program)
-    sources, manifest = generate(program, target)
+        with _refusing(written, one.__name__, program):
+            after = one(program, target) if one in FOR_CHIP else one(program)
+            program = done(_unique(one.__name__, stages), after, started, program)
+    with _refusing(written, "generate", program):
+        sources, manifest = generate(program, target)
     generated = builder.Generated(program.name, sources, manifest["kernels"], manifest)
     return Compiled(program.name, target, stages, generated)
+
+
+@contextmanager
+def _refusing(written: bool, name: str, program: Program) -> Iterator[None]:
+    """A program that was `written` as IR can hold what no front end makes: a pass that fails on it refuses it."""
+    try:
+        yield
+    except Exception as error:
+        if not written or (isinstance(error, PytoError) and not isinstance(error, InternalError)):
+            raise
+        what = error.message if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
+        loc = error.loc if isinstance(error, InternalError) and error.loc is not None else program.host.loc
+        raise CompileError(
+            "pto.unsupported",
+            f"{name} cannot take this {program.stage}-stage program: {what}",
+            loc,
+            remedy="compare it with what `pyto ir --after` prints of a Python kernel before that pass",
+        ) from error
 
 
 def _unique(name: str, stages: Sequence[Stage]) -> str:
@@ -187,7 +216,7 @@ def _unique(name: str, stages: Sequence[Stage]) -> str:
 
 
 def build(
-    kernel: JitFunction | Compiled,
+    kernel: JitFunction | Program | Compiled,
     chip: str | Chip = DEFAULT_CHIP,
     toolchain: str = "auto",
     out_dir: str | Path | None = None,

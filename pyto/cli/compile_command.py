@@ -31,9 +31,10 @@ DEFAULT_OUT = "pyto_out"
 def command(target: str, out: str | None, chip: str, toolchain: str, emit: str, dump: str | None) -> int:
     """Compile kernels to Ascend C and build them.
 
-    PATH is a Python file, or a folder whose kernels are all compiled. Each kernel gets a folder DIR/NAME with NAME.cpp
-    (kernels), NAME_host.cpp (launcher), NAME.json (manifest), build_cann.sh and NAME.so. With CANN's bisheng found,
-    NAME.so is for the NPU; else it is for this kind of CPU, and pyto says so.
+    PATH is a Python file, a folder whose Python kernels are all compiled, or IR as text (.pto; docs/pto.md). Each
+    kernel gets a folder DIR/NAME with NAME.cpp (kernels), NAME_host.cpp (launcher), NAME.json (manifest),
+    build_cann.sh and NAME.so. With CANN's bisheng found, NAME.so is for the NPU; else it is for this kind of CPU, and
+    pyto says so.
 
     \b
     Examples:
@@ -41,6 +42,7 @@ def command(target: str, out: str | None, chip: str, toolchain: str, emit: str, 
       pyto compile kernel.py:rms_norm -o out --chip ascend910b3
       pyto compile models/qwen3_14b -o out
       pyto compile kernel.py:rms_norm --emit ascendc
+      pyto compile kernel.pto
       pyto compile kernel.py:rms_norm --emit ir --dump passes
     """
     from pyto.build import chip_name, pick_toolchain

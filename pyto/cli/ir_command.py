@@ -18,18 +18,21 @@ from pyto.errors import UsageError
 @click.option(
     "--list", "list_passes", is_flag=True, help="List the passes with their times and whether they changed anything."
 )
+@click.option("--locations", is_flag=True, help="Write behind each operation where it comes from.")
 @chip_option
-def command(target: str, after: str | None, list_passes: bool, chip: str) -> int:
-    """Print the IR of kernels.
+def command(target: str, after: str | None, list_passes: bool, locations: bool, chip: str) -> int:
+    """Print the IR of kernels, as text that `pyto compile` and `pyto run` take too (.pto; docs/pto.md).
 
     \b
     Examples:
       pyto ir kernel.py:rms_norm
       pyto ir kernel.py:rms_norm --list
       pyto ir kernel.py:rms_norm --after plan_memory
+      pyto ir kernel.py:rms_norm --after parse --locations > rms_norm.pto
     """
     from pyto import compiler
     from pyto.build import chip_name
+    from pyto.ir.printer import print_program
 
     chip = chip_name(chip)
     found, errors = find(target)
@@ -49,5 +52,5 @@ def command(target: str, after: str | None, list_passes: bool, chip: str) -> int
             hint = f"did you mean {close[0]}? " if close else ""
             raise UsageError("usage.pass", f"no pass {after!r}", remedy=f"{hint}passes in order: {', '.join(names)}")
         chosen = stages[-1] if after is None else stages[names.index(after)]
-        click.echo(chosen.text.rstrip("\n"))
+        click.echo(print_program(chosen.program, locations=locations).rstrip("\n"))
     return max((error.exit_code for error in errors), default=0)

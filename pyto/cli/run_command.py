@@ -46,7 +46,7 @@ def command(
 ) -> int:
     """Compile a kernel, run it on this machine's CPU and print a summary of its tensors and the time of a call.
 
-    PATH is a Python file, or a NAME.so that `pyto compile` wrote (with NAME.json beside it).
+    PATH is a Python file, IR as text (.pto), or a NAME.so that `pyto compile` wrote (with NAME.json beside it).
     numpy stores bfloat16 arrays as raw 2-byte values: --input takes them, --save writes them.
 
     \b

@@ -39,16 +39,18 @@ def split_target(target: str) -> tuple[Path, str | None]:
         if match:
             path, name = Path(match.group(1)), match.group(2)
     if not path.exists():
-        raise UsageError("usage.path", f"no such file or folder: {path}", remedy="name a .py file, or a folder of them")
+        raise UsageError("usage.path", f"no such file or folder: {path}", remedy="name a .py or .pto file, or a folder")
     return path, name
 
 
 def files_of(path: Path) -> list[Path]:
-    """The Python files to look for kernels in, in a fixed order."""
+    """The files to look for kernels in, in a fixed order: a Python or .pto file, or a folder's Python files."""
     if path.is_file():
-        if path.suffix != ".py":
+        if path.suffix not in (".py", ".pto"):
             raise UsageError(
-                "usage.path", f"{path} is not a Python file", remedy="name a .py file, or a folder of them"
+                "usage.path",
+                f"{path} is neither a Python file nor IR (.pto)",
+                remedy="name a .py or .pto file, or a folder of Python files",
             )
         return [path]
     files = [

@@ -1,4 +1,4 @@
-"""The text form of the IR, at every stage.
+"""The text form of the IR, at every stage; `pyto.frontends.text` reads it back.
 
 Every value is written `%name`; its type stands where it is defined and nowhere else. Scalar expressions are infix.
 """
@@ -31,7 +31,7 @@ from pyto.ir.nodes import (
 )
 from pyto.ir.scalar import COMPARISONS, PRECEDENCE, result_dtype
 
-_SYMBOLS = {
+SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%", "eq": "==", "ne": "!=", "lt": "<",
     "le": "<=", "gt": ">", "ge": ">=", "and": "and", "or": "or",
 }  # fmt: skip
@@ -54,7 +54,7 @@ def show(expr: Expr, above: int = 0) -> str:
 
 
 def _apply(expr: Apply, above: int) -> str:
-    symbol = _SYMBOLS.get(expr.op)
+    symbol = SYMBOLS.get(expr.op)
     if symbol is None or len(expr.args) != 2:
         return f"{expr.op}({', '.join(show(a) for a in expr.args)})"
     level = PRECEDENCE[expr.op]
@@ -69,7 +69,8 @@ def _constant(c: Const) -> str:
         text = "true" if value else "false"
         return text if c.dtype.kind == "b" else f"{c.dtype}({text})"
     if isinstance(value, float):
-        return repr(value) if c.dtype == FP32 else f"{c.dtype}({value!r})"
+        text = float.__repr__(value)
+        return text if c.dtype == FP32 else f"{c.dtype}({text})"
     return str(value) if c.dtype == INDEX else f"{c.dtype}({value})"
 
 
@@ -129,15 +130,27 @@ def _attributes(attrs: Mapping[str, Any]) -> str:
     return "{" + ", ".join(f"{k} = {_attribute(attrs[k])}" for k in sorted(attrs)) + "}"
 
 
+def _is_plain(loop: Op) -> bool:
+    """Whether a loop's index is one and each carried value has a start and a result, as its header writes them."""
+    params = loop.blocks[0].params
+    counts = {len(params) - 1, len(loop.args) - 3, len(loop.results)}
+    return len(params) > 0 and params[0].type == ScalarType(INDEX) and len(counts) == 1
+
+
 class _Printer:
     def __init__(self, locations: bool) -> None:
         self.locations = locations
         self.lines: list[str] = []
 
-    def line(self, depth: int, text: str, loc: Loc | None = None) -> None:
-        if self.locations and loc is not None:
-            text = f"{text}  # {PurePath(loc.file).name}:{loc.line}"
+    def line(self, depth: int, text: str) -> None:
         self.lines.append("  " * depth + text)
+
+    def at(self, loc: Loc | None) -> str:
+        """` @file.py:line:first-last`, where wanted: the file's name alone, for the same text anywhere."""
+        if not self.locations or loc is None:
+            return ""
+        name = PurePath(loc.file).name.replace("\n", " ").replace("@", " ")
+        return f" @{name}:{loc.line}:{loc.col}-{loc.end_col}"
 
     def block(self, block: Block, depth: int) -> None:
         for op in block.ops:
@@ -146,34 +159,30 @@ class _Printer:
     def op(self, op: Op, depth: int) -> None:
         text = f"{', '.join(f'%{r.name}' for r in op.results)} = " if op.results else ""
         text += op.name
-        inner = [v for b in op.blocks for v in b.params]
-        if op.name == "for" and inner and len(op.args) >= 3:
+        loop = op.name == "for" and len(op.blocks) == 1 and _is_plain(op)
+        if loop:
             text += self._for_header(op)
-        else:
-            if op.args:
-                text += " " + ", ".join(show(a) for a in op.args)
-            if inner:
-                text += f" with ({', '.join(self._define(v) for v in inner)})"
+        elif op.args:
+            text += " " + ", ".join(show(a) for a in op.args)
         if op.attrs:
             text += " " + _attributes(op.attrs)
         if op.results:
             text += f" : {', '.join(show_type(r.type) for r in op.results)}"
-        if not op.blocks:
-            self.line(depth, text, op.loc)
-            return
-        self.line(depth, text + " {", op.loc)
+        text += self.at(op.loc)
         for i, block in enumerate(op.blocks):
-            if i:
-                self.line(depth, "} {")
+            head = "} else" if i else text
+            if block.params and not loop:
+                head += f" with ({', '.join(self._define(v) for v in block.params)})"
+            self.line(depth, head + " {")
             self.block(block, depth + 1)
-        self.line(depth, "}")
+        self.line(depth, "}" if op.blocks else text)
 
     def _for_header(self, op: Op) -> str:
         index, *carried = op.blocks[0].params
         lo, hi, step, *inits = op.args
         text = f" %{index.name} in {show(lo)} .. {show(hi)} step {show(step)}"
         for i, (var, init) in enumerate(zip(carried, inits)):
-            same = i < len(op.results) and op.results[i].type == var.type
+            same = op.results[i].type == var.type
             text += f", {f'%{var.name}' if same else self._define(var)} = {show(init)}"
         return text
 
@@ -182,16 +191,15 @@ class _Printer:
         return f"%{var.name}: {show_type(var.type)}"
 
     def function(self, f: Function) -> None:
-        text = (
-            f"{f.kind} {f.name}({', '.join(f'%{p.var.name}: {p.direction} {show_type(p.var.type)}' for p in f.params)})"
-        )
+        params = (f"%{p.var.name}: {p.direction} {show_type(p.var.type)}{self.at(p.loc)}" for p in f.params)
+        text = f"{f.kind} {f.name}({', '.join(params)})"
         if f.dims:
             text += f" dims({', '.join(self._define(d) for d in f.dims)})"
         if f.body.params:
             text += f" blocks({', '.join(self._define(v) for v in f.body.params)})"
         if f.attrs:
             text += " " + _attributes(f.attrs)
-        self.line(0, text + " {", f.loc)
+        self.line(0, f"{text}{self.at(f.loc)} {{")
         self.block(f.body, 1)
         self.line(0, "}")
 
@@ -210,7 +218,7 @@ def print_function(function: Function, *, locations: bool = False) -> str:
 
 
 def print_program(program: Program, *, locations: bool = False) -> str:
-    """The text of a program; `locations` adds the file name and line of each operation as a comment."""
+    """The text of a program; `locations` adds where each operation was written."""
     printer = _Printer(locations)
     printer.line(0, f"program {program.name} {program.stage}")
     for function in program.functions:
@@ -219,4 +227,4 @@ def print_program(program: Program, *, locations: bool = False) -> str:
     return "\n".join(printer.lines) + "\n"
 
 
-__all__ = ["print_function", "print_op", "print_program", "show", "show_type"]
+__all__ = ["SYMBOLS", "print_function", "print_op", "print_program", "show", "show_type"]

@@ -28,6 +28,8 @@ from pyto.ir.scalar import dtype_of, type_variables, variables
 
 _HOST = {stage: frozenset(n for n, op in OPS.items() if stage in op.host) for stage in STAGES}
 _DEVICE = {stage: frozenset(n for n, op in OPS.items() if stage in op.stages) for stage in STAGES}
+_PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})
+_MALFORMED = (LookupError, ValueError, TypeError, AttributeError, AssertionError, ArithmeticError)
 _KINDS = ("parallel", "range", "pipeline", "blocks")
 
 
@@ -129,7 +131,12 @@ class _Verifier:
             for expr in value if isinstance(value, tuple) else (value,):
                 if isinstance(expr, Expr):
                     self.uses(sorted(variables(expr), key=lambda v: v.name), op)
-        getattr(self, f"_{op.name}", self._plain)(op)
+        try:
+            getattr(self, f"_{op.name}", self._plain)(op)
+        except _MALFORMED as error:
+            raise VerifyError(
+                f"{op.name} lacks an operand or an attribute: {error.__class__.__name__} {error}", op
+            ) from error
         for result in op.results:
             self.define(result, op)
             self.uses(sorted(type_variables(result), key=lambda v: v.name), op)
@@ -176,10 +183,6 @@ class _Verifier:
             type = infer([_operand(a) for a in op.args], op.attrs)
         except OpError as error:
             raise VerifyError(error.message, op) from error
-        except (IndexError, KeyError, ValueError, TypeError, AttributeError, AssertionError) as error:
-            raise VerifyError(
-                f"{op.name} lacks an operand or an attribute: {error.__class__.__name__} {error}", op
-            ) from error
         if type is None:
             return
         if len(op.results) != 1:
@@ -192,7 +195,7 @@ class _Verifier:
             raise VerifyError(f"{op.name} gives {show_type(type)}, its result is {show_type(got)}", op)
 
     def destination(self, op: Op) -> None:
-        if not OPS[op.name].params or op.name in ("set_flag", "wait_flag"):
+        if not OPS[op.name].params:
             return
         where = 1 if op.name == "store" else 0
         if len(op.args) <= where or not isinstance(op.args[where], View):
@@ -278,6 +281,19 @@ class _Verifier:
         rows, cols = op.attrs.get("rows"), op.attrs.get("cols")
         if cols is None or not 0 <= cols < rank or (rows is not None and not 0 <= rows < rank) or rows == cols:
             raise VerifyError(f"{op.name}: rows = {rows}, cols = {cols} of {rank} axes", op)
+
+    def _set_flag(self, op: Op) -> None:
+        pipes = [op.attrs.get("src"), op.attrs.get("dst")]
+        if len(op.args) != 1 or op.results or not _PIPES.issuperset(pipes) or pipes[0] == pipes[1]:
+            raise VerifyError(
+                f"{op.name} has one event from pipe `src` to pipe `dst`, of {', '.join(sorted(_PIPES))}", op
+            )
+
+    _wait_flag = _set_flag
+
+    def _barrier(self, op: Op) -> None:
+        if op.args or op.results or op.attrs.get("pipe") not in _PIPES | {"ALL"}:
+            raise VerifyError(f"barrier is of one pipe of {', '.join(sorted(_PIPES))}, ALL", op)
 
     def _launch(self, op: Op) -> None:
         kernel = self.kernels.get(op.attrs.get("kernel", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyto.ir.nodes import Program
+from pyto.ir.nodes import Program, walk
 from pyto.passes.bufferize import bufferize
 from pyto.passes.insert_sync import insert_sync
 from pyto.passes.legalize import legalize
@@ -34,6 +34,26 @@ PASSES: tuple[Pass, ...] = (
     name_scalars,  # what is computed more than once
 )
 
+
+def remaining(program: Program) -> tuple[Pass, ...]:
+    """The passes that `program`, of any stage, has yet to go through: all of them at the tensor stage.
+
+    At the machine stage addresses are planned unless every buffer has one, and events inserted unless there are any.
+    """
+    if program.stage == "tensor":
+        return PASSES
+    if program.stage == "tile":
+        return PASSES[PASSES.index(outline) + 1 :]
+    ops = [op for f in program.device for op in walk(f.body)]
+    done: set[Pass] = set()
+    if all(op.attrs.get("offset") is not None for op in ops if op.name == "alloc"):
+        done.add(plan_memory)
+    if any(op.name in ORDER for op in ops):
+        done.add(insert_sync)
+    return tuple(p for p in PASSES[PASSES.index(bufferize) + 1 :] if p not in done)
+
+
+ORDER = frozenset({"set_flag", "wait_flag", "barrier"})
 FOR_CHIP = frozenset({split_mixed, tile_matmul, plan_memory})  # these take the chip as a second argument
 
-__all__ = ["FOR_CHIP", "PASSES", "Pass"]
+__all__ = ["FOR_CHIP", "PASSES", "Pass", "remaining"]

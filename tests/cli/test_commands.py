@@ -232,3 +232,22 @@ def test_files_that_python_cannot_read(pyto: Any, tmp_path: Path, text: str) -> 
     (tmp_path / "odd.py").write_text(text)
     done = pyto("compile", str(tmp_path / "odd.py"), "--emit", "ir")
     assert done.code == 1 and "load.syntax" in done.err
+
+
+def test_text_programs(pyto: Any, kernels: Path, tmp_path: Path) -> None:
+    """A .pto file compiles, runs and prints like the kernel it came from, from any stage on."""
+    for after in ("parse", "bufferize"):
+        text = pyto("ir", f"{kernels}:double", "--after", after, "--locations")
+        assert text.code == 0 and f"@{kernels.name}:" in text.out
+        path = tmp_path / f"{after}.pto"
+        path.write_text(text.out, encoding="utf-8")
+        assert pyto("ir", str(path)).out == pyto("ir", f"{kernels}:double").out
+        shown = pyto("compile", str(path), "--emit", "ascendc")
+        assert shown.code == 0 and "// ==== double.cpp" in shown.out
+    np.save(tmp_path / "x.npy", np.arange(128, dtype=np.float32).reshape(2, 64))
+    done = pyto("run", str(path), "--input", "x=x.npy", "--save", "out")
+    assert done.code == 0
+    assert (np.load(tmp_path / "out" / "out.npy") == 2 * np.load(tmp_path / "x.npy")).all()
+    path.write_text(text.out.replace("alloc", "aloc"), encoding="utf-8")
+    wrong = pyto("compile", str(path))
+    assert wrong.code == 1 and "did you mean alloc?" in wrong.err and f"{path.name}:" in wrong.err

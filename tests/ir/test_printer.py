@@ -115,5 +115,5 @@ def test_locations_have_no_folders() -> None:
     loc = Loc("/home/someone/kernels/k.py", 12, 4, 9)
     host = Function("k", "host", (), (), Block((), (Op("barrier", loc=loc),)), loc=loc)
     text = print_program(Program("k", "machine", (host,)), locations=True)
-    assert text == "program k machine\n\nhost k() {  # k.py:12\n  barrier  # k.py:12\n}\n"
-    assert "#" not in print_program(Program("k", "machine", (host,)))
+    assert text == "program k machine\n\nhost k() @k.py:12:4-9 {\n  barrier @k.py:12:4-9\n}\n"
+    assert "@" not in print_program(Program("k", "machine", (host,)))

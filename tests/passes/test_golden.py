@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pyto import compiler
+from pyto.passes import PASSES
 
 CODEGEN = Path(__file__).parents[1] / "codegen"
 KERNELS = {
@@ -36,4 +37,4 @@ def test_before_and_after(name: str, golden) -> None:  # type: ignore[no-untyped
 
 
 def test_every_pass_is_shown() -> None:
-    assert {p.__name__ for p in compiler.PASSES} == set(SHOWN)
+    assert {p.__name__ for p in PASSES} == set(SHOWN)
