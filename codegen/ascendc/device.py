@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -10,8 +11,23 @@ from typing import Any
 from pyto.codegen.ascendc import cube, vector
 from pyto.codegen.ascendc.writer import Writer
 from pyto.errors import InternalError, source_line
-from pyto.ir.nodes import Block, Const, Function, Loc, Op, ScalarType, Space, TensorType, TileType, View, walk
+from pyto.ir.nodes import (
+    Block,
+    Const,
+    Expr,
+    Function,
+    Loc,
+    Op,
+    ScalarType,
+    Space,
+    TensorType,
+    TileType,
+    Var,
+    View,
+    walk,
+)
 from pyto.ir.ranges import let_range
+from pyto.ir.scalar import dtype_of, variables
 
 POSITIONS = {Space.UB: "VECCALC", Space.L1: "A1", Space.L0A: "A2", Space.L0B: "B2", Space.L0C: "CO1"}
 KINDS = {
@@ -134,9 +150,101 @@ class _Body:
 
     def do_for(self, op: Op) -> None:
         self.quote(op.loc)
-        index = op.blocks[0].params[0]
+        index, *carried = op.blocks[0].params
+        for param, init in zip(carried, op.args[3:]):
+            self._variable(param, init)
         with self.w.loop(index, *op.args[:3]):
             self.block(op.blocks[0])
+            self._assign(carried, op.blocks[0].ops[-1].args)
+        self._results(op, carried)
+
+    def do_while(self, op: Op) -> None:
+        self.quote(op.loc)
+        number, *carried = op.blocks[0].params
+        for param, init in zip(carried, op.args):
+            self._variable(param, init)
+        counts = any(number in variables(a) for o in walk(op.blocks[0]) for a in o.args)
+        if counts:
+            self.w.ranges[number] = (Const(0), None)
+        self.w.line(f"for (int64_t {number.name} = 0;; ++{number.name}) {{" if counts else "while (true) {")
+        self.w.depth += 1
+        self.block(op.blocks[0])
+        self._assign(carried, op.blocks[0].ops[-1].args)
+        self.w.depth -= 1
+        self.w.line("}")
+        self._results(op, carried)
+
+    def do_break(self, op: Op) -> None:
+        self.w.line(f"if ({self.w.text(op.args[0])}) {{")
+        self.w.line("    break;")
+        self.w.line("}")
+
+    def do_if(self, op: Op) -> None:
+        self.quote(op.loc)
+        for result in op.results:
+            assert isinstance(result.type, ScalarType)
+            self.w.line(f"{scalar_ctype(result.type)} {result.name};")
+        then, other = (b if len(b.ops) > 1 or op.results else None for b in op.blocks)
+        condition = self.w.text(op.args[0])
+        if then is None:
+            condition, then, other = f"!({condition})", op.blocks[1], None
+        self.w.line(f"if ({condition}) {{")
+        self._branch(op, then)
+        if other is not None:
+            self.w.line("} else {")
+            self._branch(op, other)
+        self.w.line("}")
+
+    def _branch(self, op: Op, block: Block) -> None:
+        self.w.depth += 1
+        self.said = None
+        self.block(block)
+        for result, end in zip(op.results, block.ops[-1].args):
+            self.w.line(f"{result.name} = {self.w.text(end)};")
+        self.w.depth -= 1
+
+    def _variable(self, var: Var, value: Expr) -> None:
+        assert isinstance(var.type, ScalarType)
+        self.w.line(f"{scalar_ctype(var.type)} {var.name} = {self.w.text(value)};")
+
+    def _assign(self, carried: list[Var], ends: tuple[Expr, ...]) -> None:
+        """The values of the next iteration, all at once."""
+        changed = [(p, e) for p, e in zip(carried, ends) if p != e]
+        read = [set(variables(e)) for _, e in changed]
+        names = {}
+        for i, (param, end) in enumerate(changed):
+            if any(param in later for later in read[i + 1 :]):
+                assert isinstance(param.type, ScalarType)
+                names[param] = self.w.fresh(f"{param.name}_next").name
+                self.w.line(f"const {scalar_ctype(param.type)} {names[param]} = {self.w.text(end)};")
+            else:
+                self.w.line(f"{param.name} = {self.w.text(end)};")
+        for param, name in names.items():
+            self.w.line(f"{param.name} = {name};")
+
+    def _results(self, op: Op, carried: list[Var]) -> None:
+        for result, param in zip(op.results, carried):
+            assert isinstance(result.type, ScalarType)
+            self.w.line(f"const {scalar_ctype(result.type)} {result.name} = {param.name};")
+
+    def do_print(self, op: Op) -> None:
+        self.quote(op.loc)
+        if len(op.args) == 1 and isinstance(op.args[0], View):
+            self._dump(op.args[0], op.loc)
+            return
+        text, values = _printed(self.w, op.attrs["text"], op.args)
+        self.w.line(f"AscendC::printf({', '.join([text, *values])});")
+
+    def _dump(self, view: View, loc: Loc | None) -> None:
+        line = loc.line if loc else 0
+        row = self.w.fresh("r")
+        with self.w.loop_or_once(row, view.valid[0]) as r:
+            self.w.line(f"DumpTensor({self.w.at(view, r)}, {line}, {self.w.text(view.valid[1])});")
+
+    def do_assert(self, op: Op) -> None:
+        self.quote(op.loc)
+        text, values = _printed(self.w, op.attrs["text"], op.args[1:])
+        self.w.line(f"ascendc_assert({', '.join([self.w.text(op.args[0]), text, *values])});")
 
     def do_let(self, op: Op) -> None:
         name, t = op.result.name, op.result.type
@@ -176,6 +284,18 @@ class _Body:
 
     def do_barrier(self, op: Op) -> None:
         self.w.line(f"PipeBarrier<PIPE_{op.attrs['pipe']}>();")
+
+
+def _printed(w: Writer, text: str, values: tuple[Expr, ...]) -> tuple[str, list[str]]:
+    """A format string of printf with the arguments it takes."""
+    forms, arguments = [], []
+    for value in values:
+        floating = dtype_of(value).kind == "f"
+        forms.append("%f" if floating else "%ld")
+        arguments.append(f"static_cast<{'float' if floating else 'long'}>({w.text(value)})")
+    pieces = [part.replace("%", "%%") for part in text.split("{}")]
+    joined = pieces[0] + "".join(form + piece for form, piece in zip(forms, pieces[1:]))
+    return json.dumps(joined), arguments
 
 
 def _space(view: Any) -> str:

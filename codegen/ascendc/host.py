@@ -7,7 +7,8 @@ from typing import Any
 from pyto.codegen.ascendc.device import kernel_type, scalar_ctype
 from pyto.codegen.ascendc.scalars import HOST_NAMES, ScalarPrinter
 from pyto.errors import InternalError
-from pyto.ir.nodes import Const, Expr, Op, Program, ScalarType, TensorType, Var
+from pyto.ir.nodes import Block, Const, Expr, Op, Program, ScalarType, TensorType, Var
+from pyto.ir.ranges import Range, index_range
 from pyto.ir.scalar import apply, simplify, substitute
 
 ALIGN = 512  # of tensors in the workspace: a line of L2
@@ -20,30 +21,64 @@ class HostWriter:
 
     def __init__(self, program: Program) -> None:
         self.program, self.host = program, program.host
-        self.ranges = {d: (Const(0), None) for d in self.host.dims}
+        self.ranges: dict[Var, Range] = {d: (Const(0), None) for d in self.host.dims}
         self.text = ScalarPrinter(self.ranges, HOST_NAMES)
         self.lines: list[str] = []
         self.kernels: list[dict[str, Any]] = []
         self.pointers: dict[Var, str] = {}
         self.lets: dict[Var, Expr] = {}
         self.workspace: Expr = Const(0)
+        self.depth = 0
         self._arguments()
-        for op in self.host.body.ops:
+        self._block(self.host.body)
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def _block(self, block: Block) -> None:
+        for op in block.ops:
             getattr(self, f"_{op.name}")(op)
+
+    def _inside(self, block: Block) -> None:
+        self.depth += 1
+        self._block(block)
+        self.depth -= 1
+
+    def _for(self, op: Op) -> None:
+        lo, hi, step = op.args
+        index = op.blocks[0].params[0]
+        self.ranges[index] = index_range(lo, hi, step)
+        name, by = index.name, self.text(step)
+        self.line(f"for (int64_t {name} = {self.text(lo)}; {name} < {self.text(hi)}; {name} += {by}) {{")
+        self._inside(op.blocks[0])
+        self.line("}")
+
+    def _if(self, op: Op) -> None:
+        then, other = op.blocks
+        if all(o.name == "yield" for o in then.ops):
+            self.line(f"if (!({self.text(op.args[0])})) {{")
+            then, other = other, then
+        else:
+            self.line(f"if ({self.text(op.args[0])}) {{")
+        self._inside(then)
+        if any(o.name != "yield" for o in other.ops):
+            self.line("} else {")
+            self._inside(other)
+        self.line("}")
 
     def _arguments(self) -> None:
         tensors = [p for p in self.host.params if isinstance(p.var.type, TensorType)]
         for i, p in enumerate(tensors):
             self.pointers[p.var] = f"tensors[{i}]"
         for i, d in enumerate(self.host.dims):
-            self.lines.append(f"const int64_t {d.name} = dims[{i}];")
+            self.line(f"const int64_t {d.name} = dims[{i}];")
         scalars = [p.var for p in self.host.params if isinstance(p.var.type, ScalarType)]
         for i, v in enumerate(scalars):
             assert isinstance(v.type, ScalarType)
             ctype = v.type.dtype.ctype
             wide = scalar_ctype(v.type)
             load = f"*reinterpret_cast<const {ctype}*>(static_cast<const char*>(scalars) + {8 * i})"
-            self.lines.append(f"const {wide} {v.name} = {load};")
+            self.line(f"const {wide} {v.name} = {load};")
 
     def _bytes(self, t: TensorType) -> Expr:
         total: Expr = Const(t.dtype.bytes)
@@ -53,13 +88,14 @@ class HostWriter:
 
     def _let(self, op: Op) -> None:
         self.lets[op.result] = substitute(op.args[0], self.lets)
-        self.lines.append(f"const int64_t {op.result.name} = {self.text(op.args[0])};")
+        assert isinstance(op.result.type, ScalarType)
+        self.line(f"const {scalar_ctype(op.result.type)} {op.result.name} = {self.text(op.args[0])};")
 
     def _create_tensor(self, op: Op) -> None:
         var = op.result
         assert isinstance(var.type, TensorType)
         offset = simplify(self.workspace, self.ranges)
-        self.lines.append(f"uint8_t* {var.name} = static_cast<uint8_t*>(workspace) + {self.text(offset, 5)};")
+        self.line(f"uint8_t* {var.name} = static_cast<uint8_t*>(workspace) + {self.text(offset, 5)};")
         self.pointers[var] = var.name
         size = substitute(self._bytes(var.type), self.lets)
         self.workspace = self.workspace + apply("floordiv", size + (ALIGN - 1), Const(ALIGN)) * ALIGN
@@ -69,20 +105,19 @@ class HostWriter:
         device, kernel = parts[0], kernel_name(self.program, op.attrs["kernel"])
         arguments, types = [], []
         for p, value in zip(device.params, op.args[1:]):
-            assert isinstance(value, Var)
-            if isinstance(value.type, TensorType):
+            if isinstance(value, Var) and isinstance(value.type, TensorType):
                 arguments.append(
                     f"{DIRECTIONS[p.direction]}({self.pointers[value]}, {self.text(self._bytes(value.type))})"
                 )
                 types.append("GM_ADDR")
             else:
-                assert isinstance(value.type, ScalarType)
-                arguments.append(value.name)
-                types.append(scalar_ctype(value.type))
+                assert isinstance(p.var.type, ScalarType)
+                arguments.append(self.text(value))
+                types.append(scalar_ctype(p.var.type))
         cores = "PYTO_CUBE_CORES()" if device.kind == "cube" else "PYTO_VECTOR_CORES()"
         grid = op.args[0]
         blocks = "1" if grid == Const(1) else f"PYTO_MIN({self.text(grid)}, {cores})"
-        self.lines.append(f"PYTO_LAUNCH({kernel}, {blocks}, stream, {', '.join(arguments)});")
+        self.line(f"PYTO_LAUNCH({kernel}, {blocks}, stream, {', '.join(arguments)});")
         self.kernels.append({"kernel": kernel, "types": types, "type": kernel_type(parts)})
 
     def _yield(self, op: Op) -> None:

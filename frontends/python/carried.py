@@ -125,7 +125,7 @@ def last_value(frame: Frame, c: Carried, node: ast.AST) -> Expr:
 
 
 def check_fixed(
-    frame: Frame, before: dict[str, Any], live: frozenset[str], carried: list[Carried], node: ast.For | ast.With
+    frame: Frame, before: dict[str, Any], live: frozenset[str], carried: list[Carried], node: ast.For | ast.While | ast.With
 ) -> None:
     """Names that live through the loop but cannot be carried must stay what they are."""
     names = {c.name for c in carried}

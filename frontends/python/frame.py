@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyto.errors import CompileError
-from pyto.frontends.python.proofs import constant, not_negative, tidy
+from pyto.frontends.python.proofs import assumed, constant, not_negative, tidy
 from pyto.frontends.python.source import FunctionNode, Source
 from pyto.frontends.python.values import (
     Cascade,
@@ -78,6 +78,20 @@ class Session:
             )
             return replace(type, valid=(rows, cols))
         return type
+
+    @contextmanager
+    def assuming(self, condition: Expr, holds: bool = True) -> Iterator[None]:
+        """Parses what runs only where `condition` holds (or does not)."""
+        before = {v: self.ranges.get(v) for v in variables(condition)}
+        self.ranges.update(assumed(condition, holds, self.ranges))
+        try:
+            yield
+        finally:
+            for var, known in before.items():
+                if known is None:
+                    self.ranges.pop(var, None)
+                else:
+                    self.ranges[var] = known
 
     @contextmanager
     def trial(self) -> Iterator[Callable[[], None]]:

@@ -30,10 +30,12 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 class Liveness:
-    """Backward liveness of the names of one function. `carried[for node]` are the names that the loop carries."""
+    """Backward liveness of the names of one function. `carried[for node]` are the names that the loop carries,
+    `after_if[if node]` those that are read after the `if`."""
 
     def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.carried: dict[ast.AST, Live] = {}
+        self.after_if: dict[ast.AST, Live] = {}
         self._block(function.body, _NONE)
 
     def _block(self, statements: Sequence[ast.stmt], live: Live) -> Live:
@@ -65,6 +67,7 @@ class Liveness:
             outside = _reads(node.iter) if isinstance(node, ast.For) else set()
             return frozenset(head | outside)
         if isinstance(node, ast.If):
+            self.after_if[node] = live
             return self._block(node.body, live) | self._block(node.orelse, live) | _reads(node.test)
         if isinstance(node, ast.With):
             live = self._block(node.body, live)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyto.frontends.python.branches import truth
 from pyto.frontends.python.calls import bind_arguments
 from pyto.frontends.python.carried import candidates, check_fixed, first_value, last_value, settle_type
-from pyto.frontends.python.frame import Frame, PeelFirst
+from pyto.frontends.python.expressions import decide
+from pyto.frontends.python.frame import Bounds, Frame, PeelFirst
 from pyto.frontends.python.liveness import assigned
 from pyto.frontends.python.statements import assign, region, run
-from pyto.frontends.python.values import (
-    Poison,
-    describe,
-)
-from pyto.ir.nodes import INDEX, Block, Const, Expr, Op, ScalarType, Var
+from pyto.frontends.python.values import Poison, describe
+from pyto.ir.nodes import BOOL, INDEX, Block, Const, Expr, Op, ScalarType, Var
+from pyto.ir.ranges import trip_count
+from pyto.ir.scalar import apply
 from pyto.language.intrinsics import Intrinsic
 
 LOOPS = ("range", "parallel", "pipeline", "unroll", "spmd")
@@ -26,13 +27,19 @@ _USE = "for i in pl.range(n), pl.parallel(n), pl.pipeline(n, stage=2), pl.unroll
 
 @dataclass
 class Header:
-    """What a `for` line says. `bounds` are start, stop, step."""
+    """What a `for` or `while` line says.
+
+    bounds: start, stop, step of the loop's index (not of a `while`). downwards: what a descending loop starts at, what
+    it stops before, and its step; its index then counts iterations. test: the condition of a `while`.
+    """
 
     kind: str
-    call: ast.Call
-    arguments: dict[str, Any]
-    bounds: tuple[Expr, Expr, Expr]
+    call: ast.expr
+    arguments: dict[str, Any] = field(default_factory=dict)
+    bounds: tuple[Expr, ...] = ()
     stages: int = 1
+    downwards: tuple[Expr, Expr, int] | None = None
+    test: ast.expr | None = None
 
 
 def for_loop(frame: Frame, node: ast.For) -> None:
@@ -50,16 +57,28 @@ def for_loop(frame: Frame, node: ast.For) -> None:
     if header.kind == "spmd":
         _spmd_loop(frame, node, header)
         return
-    kind = header.kind
-    if frame.session.region is None and kind != "parallel":
-        raise frame.error(
-            "host-loop",
-            f"pl.{kind} outside a region is not supported yet",
-            header.call,
-            "use pl.parallel if the iterations are independent, pl.unroll, or put the loop into the region",
-        )
     target, init_names = _targets(frame, node, header)
     _loop(frame, node, header, target, init_names, node.body)
+
+
+def while_loop(frame: Frame, node: ast.While) -> None:
+    if node.orelse:
+        raise frame.error(
+            "unsupported-python",
+            "`else` of a loop is not part of the language",
+            node.orelse[0],
+            "put it after the loop",
+        )
+    if isinstance(node.test, ast.Constant):
+        if node.test.value:
+            raise frame.error("endless", "this loop never ends", node.test, "put the condition to go on behind `while`")
+        _skip(frame, node, None, node.body)
+        return
+    if frame.session.region is None:
+        raise frame.error(
+            "host-loop", "`while` outside a region is not part of the language", node.test, "put it into the region"
+        )
+    _loop(frame, node, Header("while", node.test, test=node.test), None, [], node.body)
 
 
 # ----------------------------------------------------------------------------------------- headers
@@ -88,14 +107,12 @@ def _header(frame: Frame, node: ast.For) -> Header:
     step = 1
     if len(values) == 3:
         step = frame.static_int(given[2][0], given[2][1], "the step of a loop")
-        if step <= 0:
-            raise frame.error(
-                "bad-argument",
-                f"the step of a loop must be positive, got {step}",
-                given[2][1],
-                "count upwards and compute the index: n - 1 - i",
-            )
+        if step == 0:
+            raise frame.error("bad-argument", "the step of a loop must not be 0", given[2][1])
     header = Header(callee.name, call, arguments, (start, stop, Const(step)))
+    if step < 0:
+        trips = frame.simplified(trip_count(stop, start, Const(-step)))
+        header.bounds, header.downwards = (Const(0), trips, Const(1)), (start, stop, step)
     if callee.name == "pipeline":
         stage, stage_node = arguments["stage"]
         header.stages = frame.static_int(stage, stage_node or call, "stage")
@@ -155,7 +172,9 @@ def _unroll(frame: Frame, node: ast.For, header: Header) -> None:
         frame.nested -= 1
 
 
-def _index_bounds(frame: Frame, bounds: tuple[Expr, Expr, Expr]) -> tuple[Expr, Expr]:
+def _index_bounds(frame: Frame, bounds: tuple[Expr, ...]) -> Bounds:
+    if not bounds:
+        return Const(0), None
     start, stop, step = bounds
     if isinstance(start, Const) and isinstance(stop, Const) and isinstance(step, Const):
         last = range(start.value, stop.value, step.value)[-1] if stop.value > start.value else start.value  # type: ignore[arg-type]
@@ -165,7 +184,7 @@ def _index_bounds(frame: Frame, bounds: tuple[Expr, Expr, Expr]) -> tuple[Expr, 
 
 def _loop(
     frame: Frame,
-    node: ast.For | ast.With,
+    node: ast.For | ast.While | ast.With,
     header: Header,
     target: str | None,
     init_names: Sequence[str],
@@ -173,7 +192,7 @@ def _loop(
     in_region: bool = False,
 ) -> None:
     session = frame.session
-    start, stop, _ = header.bounds
+    start, stop = header.bounds[:2] or (None, None)
     if isinstance(start, Const) and isinstance(stop, Const) and stop.value <= start.value:
         _skip(frame, node, target, body)
         return
@@ -194,19 +213,25 @@ def _loop(
             undo()
             frame.env = dict(before)
             inits = [first_value(frame, c, node) for c in carried]
-            index = session.builder.var(target or "block_idx", ScalarType(INDEX))
+            index = session.builder.var(_index_name(header, target), ScalarType(INDEX))
             session.ranges[index] = _index_bounds(frame, header.bounds)
             params = [session.builder.var(c.name, c.type) for c in carried]
             if target is not None:
                 frame.env[target] = index
             frame.env.update((c.name, p) for c, p in zip(carried, params))
             frame.nested += 1
-            if header.kind in ("range", "pipeline"):
-                session.loops.append((index, header.bounds))
+            peels = header.kind in ("range", "pipeline") and session.region is not None
+            if peels:
+                session.loops.append((index, header.bounds))  # type: ignore[arg-type]
             depth = len(session.loops)
             try:
                 with session.builder.block() as ops:
-                    _body(frame, node, header, index, body, in_region)
+                    if header.downwards is not None:
+                        assert target is not None
+                        frame.env[target] = _count_down(frame, header, target, index, node)
+                    goes_on = Const(True, BOOL) if header.test is None else _leave_unless(frame, header.test)
+                    with session.assuming(goes_on):
+                        _body(frame, node, header, index, body, in_region)
                     if yielded is not None:
                         _take_yield(frame, yielded, init_names)
                     if len(session.errors) > errors_before:
@@ -228,27 +253,28 @@ def _loop(
                 return
             finally:
                 frame.nested -= 1
-                del session.loops[depth - (header.kind in ("range", "pipeline")) :]
+                del session.loops[depth - peels :]
             if again == carried:
                 break
             carried = again
         else:
             raise frame.error("loop-carried", f"no valid shape of {carried[0].name} holds in every iteration", node)
     check_fixed(frame, before, live, carried, node)
+    if carried and session.region is None:
+        raise frame.error(
+            "host-loop",
+            f"{carried[0].name} is handed from one iteration of a loop of host code to the next",
+            node,
+            "compute it from the index, or put the loop into the region",
+        )
     if len(session.errors) > errors_before:
         carried = []
     results = [session.builder.var(c.name, c.type) for c in carried]
     if len(session.errors) == errors_before:
-        kind = "range" if header.kind == "parallel" and session.region is not None else header.kind
+        name, attrs = ("while", {}) if header.kind == "while" else ("for", _attrs(frame, header))
+        block = Block((index, *params), tuple(ops))
         session.builder.append(
-            Op(
-                "for",
-                (*header.bounds, *inits),
-                tuple(results),
-                {"kind": "parallel" if kind == "spmd" else kind, "stages": header.stages},
-                (Block((index, *params), tuple(ops)),),
-                frame.loc(node),
-            )
+            Op(name, (*header.bounds, *inits), tuple(results), attrs, (block,), frame.loc(node))
         )
     _after(frame, node, target, before, {c.name: r for c, r in zip(carried, results)}, body)
     if yielded is not None and isinstance(yielded, ast.Assign) and results:
@@ -257,9 +283,48 @@ def _loop(
         assign(frame, yielded.targets[0], values[0] if len(values) == 1 else values, yielded, yielded.value)
 
 
+def _attrs(frame: Frame, header: Header) -> dict[str, Any]:
+    kind = "parallel" if header.kind == "spmd" else header.kind
+    if frame.session.region is not None and kind == "parallel" or frame.session.region is None and kind == "pipeline":
+        kind = "range"
+    return {"kind": kind, "stages": header.stages}
+
+
+def _index_name(header: Header, target: str | None) -> str:
+    if header.kind == "while":
+        return "trip"
+    if target is None:
+        return "block_idx"
+    return target if header.downwards is None else f"{target}_trip"
+
+
+def _count_down(frame: Frame, header: Header, target: str, trip: Var, node: ast.AST) -> Expr:
+    """The index of a descending loop in its iteration `trip`."""
+    assert header.downwards is not None
+    start, stop, step = header.downwards
+    value = start + trip * step
+    result = frame.session.builder.var(target, ScalarType(INDEX))
+    bounds = frame.simplified(stop + 1), start
+    frame.session.builder.append(Op("let", (value, *bounds), (result,), loc=frame.loc(node)))
+    frame.session.define(result, value)
+    frame.session.ranges[result] = bounds
+    return result
+
+
+def _leave_unless(frame: Frame, test: ast.expr) -> Expr:
+    """The `break` of a `while`; gives the condition to go on."""
+    condition = frame.expr(test)
+    decided = decide(frame, condition, test)
+    if decided:
+        raise frame.error("endless", "the condition of this loop holds for ever", test, "let the body change it")
+    goes_on = Const(False, BOOL) if decided is not None else truth(frame.scalar(condition, test))
+    frame.session.builder.append(Op("break", (apply("not", goes_on),), loc=frame.loc(test)))
+    return goes_on
+
+
 def _peeled(
     frame: Frame,
-    node: ast.For | ast.With,
+    node: ast.For | ast.While | ast.With,
     header: Header,
     target: str | None,
     init_names: Sequence[str],
@@ -269,7 +334,8 @@ def _peeled(
     """The first iteration written out, then the loop of the others."""
     start, stop, step = header.bounds
     assert target is not None
-    frame.env[target] = start.value if isinstance(start, Const) else start
+    first = start if header.downwards is None else header.downwards[0] + start * header.downwards[2]
+    frame.env[target] = first.value if isinstance(first, Const) else first
     frame.nested += 1
     try:
         run(frame, body)
@@ -282,7 +348,7 @@ def _peeled(
     _loop(frame, node, replace(header, bounds=(start + step, stop, step)), target, init_names, body)
 
 
-def _skip(frame: Frame, node: ast.For | ast.With, target: str | None, body: Sequence[ast.stmt]) -> None:
+def _skip(frame: Frame, node: ast.For | ast.While | ast.With, target: str | None, body: Sequence[ast.stmt]) -> None:
     """A loop that never runs leaves everything as it is, like the body of `if False`."""
     for name in assigned(body) | ({target} if target else set()):
         if target == name or name not in frame.env:
@@ -306,7 +372,7 @@ def _body(frame: Frame, node: ast.AST, header: Header, index: Var, body: Sequenc
 
 def _after(
     frame: Frame,
-    node: ast.For | ast.With,
+    node: ast.For | ast.While | ast.With,
     target: str | None,
     before: dict[str, Any],
     results: dict[str, Var],

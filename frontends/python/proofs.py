@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pyto.ir.nodes import Apply, Const, Expr, Var, const
-from pyto.ir.scalar import Ranges, apply, bound, simplify, substitute
+from pyto.ir.scalar import Ranges, apply, bound, simplify, substitute, variables
 
 
 def at_most(a: Expr, b: Expr, ranges: Ranges, depth: int = 6) -> bool:
@@ -80,3 +80,37 @@ def constant(expr: Expr, ranges: Ranges, lets: Mapping[Var, Expr]) -> int | None
     if not isinstance(found, Const):
         found = simplify(substitute(found, lets), ranges)
     return int(found.value) if isinstance(found, Const) else None
+
+
+_OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def assumed(condition: Expr, holds: bool, ranges: Ranges) -> dict[Var, tuple[Expr | None, Expr | None]]:
+    """The ranges of scalars where `condition` holds, or where it does not."""
+    out = dict(ranges)
+    if not isinstance(condition, Apply):
+        return out
+    if condition.op == "not":
+        return assumed(condition.args[0], not holds, ranges)
+    if condition.op == ("and" if holds else "or"):
+        for part in condition.args:
+            out = assumed(part, holds, out)
+        return out
+    op = condition.op if holds else _OPPOSITE.get(condition.op, "")
+    if op not in _MIRRORED or condition.args[0].dtype.kind not in "iu":  # type: ignore[attr-defined]
+        return out
+    a, b = condition.args
+    for var, name, other in ((a, op, b), (b, _MIRRORED[op], a)):
+        if not isinstance(var, Var) or var in variables(other):
+            continue
+        low, high = out.get(var, (None, None))
+        if name in ("lt", "le", "eq"):
+            new = other - 1 if name == "lt" else other
+            high = new if high is None or at_most(new, high, ranges) else high
+        if name in ("gt", "ge", "eq"):
+            new = other + 1 if name == "gt" else other
+            low = new if low is None or at_most(low, new, ranges) else low
+        out[var] = low, high
+        break
+    return out

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyto.errors import CompileError
+from pyto.frontends.python.continues import without_continues
 from pyto.frontends.python.liveness import Liveness
 from pyto.ir.nodes import Loc
 
@@ -60,7 +61,9 @@ def _read(file: str, module_globals: dict[str, Any]) -> Source:
     if known is not None and known[0] == lines:
         return known[1]
     functions: dict[tuple[str, int], FunctionNode] = {}
-    for node in ast.walk(ast.parse("".join(lines))):
+    tree = ast.parse("".join(lines))
+    without_continues(tree)
+    for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             functions[node.name, first] = node

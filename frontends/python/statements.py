@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyto.errors import CompileError
+from pyto.frontends.python.branches import run_branches
 from pyto.frontends.python.expressions import decide, evaluate
 from pyto.frontends.python.frame import Frame, PeelFirst
 from pyto.frontends.python.liveness import assigned
@@ -21,7 +22,6 @@ from pyto.language.enums import Level
 from pyto.language.intrinsics import Intrinsic
 
 REFUSED_STATEMENTS: dict[type[ast.AST], tuple[str, str]] = {
-    ast.While: ("a `while` loop", "use pl.range; run-time `while` comes later"),
     ast.Try: ("try", "errors are found when the kernel is compiled"),
     ast.Raise: ("raise", "use pl.static_assert for compile-time conditions"),
     ast.ClassDef: ("a class", "define it outside the kernel"),
@@ -35,7 +35,7 @@ REFUSED_STATEMENTS: dict[type[ast.AST], tuple[str, str]] = {
     ast.ImportFrom: ("import", "import at the top of the file"),
     ast.Delete: ("del", "leave it away: values end with their last use"),
     ast.Break: ("break", "loops run to their end: choose the bounds"),
-    ast.Continue: ("continue", "put the rest of the body under an `if`"),
+    ast.Continue: ("continue here", "put it under an `if` of the loop's body"),
 }
 if hasattr(ast, "Match"):
     REFUSED_STATEMENTS[ast.Match] = ("match", "use if")
@@ -165,15 +165,10 @@ def _pass(frame: Frame, node: ast.stmt) -> None:
 
 
 def _assert(frame: Frame, node: ast.Assert) -> None:
-    decided = decide(frame, frame.expr(node.test), node.test)
-    if decided is None:
-        raise frame.error(
-            "unsupported", "a run-time assert is not supported yet", node, "assert compile-time conditions only"
-        )
-    if not decided:
-        message = frame.expr(node.msg) if node.msg is not None else None
-        text = f"assertion failed: {message}" if isinstance(message, str) else "assertion failed"
-        raise frame.error("assertion", text, node.test)
+    from pyto.frontends.python.debug import check
+
+    message = frame.expr(node.msg) if node.msg is not None else None
+    check(frame, frame.expr(node.test), node.test, message, node)
 
 
 # ------------------------------------------------------------------------------------ control flow
@@ -184,12 +179,8 @@ def _if(frame: Frame, node: ast.If) -> None:
     decided = decide(frame, condition, node.test)
     if decided is None:
         _peel(frame, condition)
-        raise frame.error(
-            "unsupported",
-            "an `if` on a run-time condition is not supported yet",
-            node.test,
-            "make it a compile-time constant; a first iteration goes before the loop, which then starts at 1",
-        )
+        run_branches(frame, condition, node)
+        return
     run(frame, node.body if decided else node.orelse)
 
 
@@ -331,9 +322,16 @@ def _for(frame: Frame, node: ast.For) -> None:
     for_loop(frame, node)
 
 
+def _while(frame: Frame, node: ast.While) -> None:
+    from pyto.frontends.python.loops import while_loop
+
+    while_loop(frame, node)
+
+
 HANDLERS: dict[type[ast.AST], Callable[[Frame, Any], None]] = {
     ast.Assign: _assign, ast.AnnAssign: _annotated, ast.AugAssign: _augmented, ast.Expr: _expression, ast.Pass: _pass,
     ast.Assert: _assert, ast.If: _if, ast.Return: _return, ast.With: _with, ast.For: _for,
+    ast.While: _while,
 }  # fmt: skip
 
 __all__ = ["assign", "bind", "region", "run"]

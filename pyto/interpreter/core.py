@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pyto.errors import InternalError
+from pyto.errors import InternalError, LaunchError
 from pyto.interpreter.arguments import Env, evaluate
 from pyto.interpreter.cores import Cores, Flags
-from pyto.ir.nodes import Block, DType, Expr, Function, Op, Program, Space, TensorType, TileType, slot_bytes, walk
+from pyto.ir.nodes import Block, DType, Expr, Function, Op, Program, Space, TensorType, TileType, Var, slot_bytes, walk
+from pyto.ir.scalar import dtype_of
 from pyto.numerics import Array, cast, compute, poison_bytes, poisoned
 from pyto.target import DEFAULT_CHIP
 
@@ -32,6 +34,9 @@ def handles(table: dict[str, Handler], *names: str) -> Callable[[Handler], Handl
     return register
 
 
+LEAVE: Sequence[Any] = ("leave",)  # what a block gives that a `break` has left
+
+
 @dataclass
 class Core:
     """What one function's body sees: values by name and, on a core of the machine stage, memories by space."""
@@ -49,6 +54,8 @@ class Core:
         for op in block.ops:
             if op.name == "yield":
                 return [self.value(a) for a in op.args]
+            if op.name == "break" and self.value(op.args[0]):
+                return LEAVE
             handler = STRUCTURE.get(op.name) or table.get(op.name)
             if handler is None:
                 raise InternalError(
@@ -83,7 +90,7 @@ def _let(core: Core, op: Op) -> None:
     core.env[op.result.name] = core.value(op.args[0])
 
 
-@handles(STRUCTURE, "set_flag", "wait_flag", "barrier")
+@handles(STRUCTURE, "set_flag", "wait_flag", "barrier", "break")
 def _order_only(core: Core, op: Op) -> None:
     return None
 
@@ -113,6 +120,52 @@ def _for(core: Core, op: Op) -> None:
         core.env.update((p.name, c) for p, c in zip(params, carried))
         carried = list(core.block(body))
     core.env.update((r.name, c) for r, c in zip(op.results, carried))
+
+
+@handles(STRUCTURE, "while")
+def _while(core: Core, op: Op) -> None:
+    (body,) = op.blocks
+    number, *params = body.params
+    carried: Sequence[Any] = [core.value(a) for a in op.args]
+    for n in itertools.count():
+        core.env[number.name] = n
+        core.env.update((p.name, c) for p, c in zip(params, carried))
+        following = core.block(body)
+        if following is LEAVE:
+            break
+        carried = list(following)
+    core.env.update((r.name, c) for r, c in zip(op.results, carried))
+
+
+@handles(STRUCTURE, "if")
+def _if(core: Core, op: Op) -> None:
+    values = core.block(op.blocks[0 if core.value(op.args[0]) else 1])
+    core.env.update((r.name, v) for r, v in zip(op.results, values))
+
+
+@handles(STRUCTURE, "print")
+def _print(core: Core, op: Op) -> None:
+    print(spoken(core, op.attrs["text"], op.args), end="")
+
+
+@handles(STRUCTURE, "assert")
+def _assert(core: Core, op: Op) -> None:
+    if not core.value(op.args[0]):
+        raise LaunchError("launch.assertion", spoken(core, op.attrs["text"], op.args[1:]), op.loc)
+
+
+def spoken(core: Core, text: str, values: Sequence[Expr]) -> str:
+    """The text of a print or an assert with its values in their places."""
+    return text.format(*(shown(core, v) for v in values))
+
+
+def shown(core: Core, value: Expr) -> object:
+    got = core.value(value)
+    if isinstance(got, np.ndarray):
+        assert isinstance(value, Var) and isinstance(value.type, TileType)
+        rows, cols = core.extent(value.type.valid, value.type.shape)
+        return got[:rows, :cols]
+    return f"{float(got):f}" if dtype_of(value).kind == "f" else int(got)
 
 
 @handles(STRUCTURE, "region")

@@ -11,8 +11,8 @@ from typing import Any, Union
 
 __all__ = [  # noqa: RUF022
     "Apply", "BF16", "BOOL", "Block", "Const", "DType", "DTYPES", "Expr", "FP16", "FP32", "Function", "INDEX", "INT8",
-    "INT16", "INT32", "Loc", "Op", "Param", "Program", "ScalarType", "Space", "TensorType", "TileType", "Type", "UINT8",
-    "UINT16", "UINT32", "Var", "View", "const", "slot_bytes", "dtype", "replace", "walk",
+    "INT16", "INT32", "LOOPS", "Loc", "Op", "Param", "Program", "ScalarType", "Space", "TensorType", "TileType", "Type", "UINT8",
+    "UINT16", "UINT32", "Var", "View", "const", "slot_bytes", "dtype", "first_values", "replace", "walk",
 ]  # fmt: skip
 
 
@@ -301,6 +301,14 @@ class Program:
 
     def map_device(self, transform: Any) -> Program:
         return replace(self, functions=(self.host, *(transform(f) for f in self.device)))
+
+
+LOOPS = frozenset({"for", "while"})
+
+
+def first_values(loop: Op) -> tuple[Expr, ...]:
+    """What the values that a `for` or `while` carries are before its first iteration."""
+    return loop.args[3:] if loop.name == "for" else loop.args
 
 
 def walk(block: Block) -> Iterator[Op]:

@@ -21,6 +21,7 @@ from pyto.ir.nodes import (
     Type,
     Var,
     View,
+    first_values,
 )
 from pyto.ir.ops import OPS, STAGES, OpError
 from pyto.ir.printer import print_op, show, show_type
@@ -111,6 +112,8 @@ class _Verifier:
         for i, op in enumerate(block.ops):
             if op.name == "yield" and i != len(block.ops) - 1:
                 raise VerifyError("yield ends a block", op)
+            if op.name == "break" and (parent is None or parent.name != "while"):
+                raise VerifyError("break stands in the block of a while", op)
             self.op(op)
         if parent is not None and (not block.ops or block.ops[-1].name != "yield"):
             raise VerifyError(f"the block of {parent.name} does not end in yield", parent)
@@ -221,22 +224,55 @@ class _Verifier:
         if len(op.args) < 3 or len(op.blocks) != 1:
             raise VerifyError("a loop has start, stop, step and one block", op)
         (body,) = op.blocks
-        inits = op.args[3:]
+        if op.attrs.get("kind") not in _KINDS:
+            raise VerifyError(f"there is no loop of kind {op.attrs.get('kind')!r}", op)
+        if not self.region and op.attrs["kind"] not in ("parallel", "range"):
+            raise VerifyError("loops of host code are parallel or range", op)
+        if not self.region and op.results:
+            raise VerifyError("loops of host code carry nothing", op)
+        step = op.args[2]
+        if isinstance(step, Const) and step.value <= 0:
+            raise VerifyError("the step of a loop is positive", op)
+        self.loop(op)
+
+    def _while(self, op: Op) -> None:
+        if len(op.blocks) != 1:
+            raise VerifyError("a loop has one block", op)
+        if sum(o.name == "break" for o in op.blocks[0].ops) != 1:
+            raise VerifyError("the block of a while has one break", op)
+        self.loop(op)
+
+    def _break(self, op: Op) -> None:
+        if len(op.args) != 1 or dtype_of(op.args[0]).kind != "b":
+            raise VerifyError("break has a condition", op)
+
+    def _if(self, op: Op) -> None:
+        if len(op.args) != 1 or dtype_of(op.args[0]).kind != "b" or len(op.blocks) != 2:
+            raise VerifyError("an if has a condition and two blocks", op)
+        if not self.region and op.results:
+            raise VerifyError("an if of host code has no results", op)
+        for block in op.blocks:
+            if block.params:
+                raise VerifyError("the blocks of an if have no parameters", op)
+            self.block(block, op)
+            ends = block.ops[-1].args
+            if len(ends) != len(op.results):
+                raise VerifyError(f"yield gives {len(ends)} values for {len(op.results)} results", block.ops[-1])
+            for end, result in zip(ends, op.results):
+                if not _agree(result.type, _operand(end)):
+                    raise VerifyError(f"%{result.name} is {show_type(result.type)}, yielded is {_describe(end)}", op)
+
+    def loop(self, op: Op) -> None:
+        (body,) = op.blocks
+        inits = first_values(op)
         if not body.params or body.params[0].type != ScalarType(INDEX):
             raise VerifyError("the first parameter of a loop's block is its index", op)
         if len(body.params) - 1 != len(inits) or len(op.results) != len(inits):
             raise VerifyError(
                 f"{len(inits)} initial values, {len(body.params) - 1} carried, {len(op.results)} results", op
             )
-        if op.attrs.get("kind") not in _KINDS:
-            raise VerifyError(f"there is no loop of kind {op.attrs.get('kind')!r}", op)
-        if not self.region and op.attrs["kind"] != "parallel":
-            raise VerifyError("loops of host code are parallel", op)
-        if self.buffers and inits:
-            raise VerifyError("loops carry nothing at the machine stage", op)
-        step = op.args[2]
-        if isinstance(step, Const) and step.value <= 0:
-            raise VerifyError("the step of a loop is positive", op)
+        if self.buffers and any(not isinstance(p.type, ScalarType) for p in body.params):
+            raise VerifyError("loops carry scalars only at the machine stage", op)
         self.block(body, op)
         ends = body.ops[-1].args
         if len(ends) != len(inits):
@@ -245,6 +281,14 @@ class _Verifier:
             for value, what in ((init, "its first value"), (end, "the yielded value"), (result, "the result")):
                 if not _agree(param.type, _operand(value)):
                     raise VerifyError(f"%{param.name} is {show_type(param.type)}, {what} is {_describe(value)}", op)
+
+    def _print(self, op: Op) -> None:
+        if str(op.attrs.get("text")).count("{}") != len(op.args):
+            raise VerifyError("print has a place for each operand", op)
+
+    def _assert(self, op: Op) -> None:
+        if not op.args or dtype_of(op.args[0]).kind != "b" or str(op.attrs.get("text")).count("{}") != len(op.args) - 1:
+            raise VerifyError("assert has a condition and a place for each further operand", op)
 
     def _region(self, op: Op) -> None:
         if op.args or op.results or len(op.blocks) != 1 or op.blocks[0].params:

@@ -191,6 +191,10 @@ def const(value: Any, dtype: DType) -> Any:
     """A scalar of the given type."""
 def get_block_idx() -> Any:
     """The index of the region in the innermost `pl.spmd`."""
+def print(*values: Any) -> Any:
+    """Text and values (scalars, tiles) on the device's log, line by line; a core at a time."""
+def assert_(condition: Any, msg: Any = '') -> Any:
+    """Stops the kernel where a condition does not hold, naming the line and the values; like Python's `assert`."""
 def static_assert(condition: Any, msg: Any = '') -> None:
     """Refuses to compile where a compile-time condition does not hold."""
 def transpose(*args: Any) -> Any:
@@ -348,10 +352,6 @@ def cluster(*args: Any) -> Any:
 def split_aiv(*args: Any) -> Any:
     """Not supported yet."""
 def static_print(*args: Any) -> Any:
-    """Not supported yet."""
-def print(*args: Any) -> Any:
-    """Not supported yet."""
-def assert_(*args: Any) -> Any:
     """Not supported yet."""
 def func_attr(*args: Any) -> Any:
     """Not supported yet."""
@@ -580,6 +580,12 @@ class _Functions:
     @staticmethod
     def get_block_idx() -> Any:
         """The index of the region in the innermost `pl.spmd`."""
+    @staticmethod
+    def print(*values: Any) -> Any:
+        """Text and values (scalars, tiles) on the device's log, line by line; a core at a time."""
+    @staticmethod
+    def assert_(condition: Any, msg: Any = '') -> Any:
+        """Stops the kernel where a condition does not hold, naming the line and the values; like Python's `assert`."""
     @staticmethod
     def static_assert(condition: Any, msg: Any = '') -> None:
         """Refuses to compile where a compile-time condition does not hold."""
@@ -816,12 +822,6 @@ class _Functions:
         """Not supported yet."""
     @staticmethod
     def static_print(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def print(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def assert_(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def func_attr(*args: Any) -> Any:

@@ -30,6 +30,11 @@ STRUCTURE = {
     "max": ("lhs, rhs", "The larger of two scalars."),
     "const": ("value, dtype", "A scalar of the given type."),
     "get_block_idx": ("", "The index of the region in the innermost `pl.spmd`."),
+    "print": ("*values", "Text and values (scalars, tiles) on the device's log, line by line; a core at a time."),
+    "assert_": (
+        "condition, msg=''",
+        "Stops the kernel where a condition does not hold, naming the line and the values; like Python's `assert`.",
+    ),
     "static_assert": ("condition, msg=''", "Refuses to compile where a compile-time condition does not hold."),
 }  # fmt: skip
 

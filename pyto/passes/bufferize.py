@@ -7,12 +7,28 @@ the pipes of consecutive iterations overlap; the in-order queues of the hardware
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from pyto.errors import CompileError
 from pyto.ir.builder import names_of
-from pyto.ir.nodes import Block, Const, Expr, Function, Op, Program, Space, TileType, Var, View, const
+from pyto.ir.nodes import (
+    LOOPS,
+    Block,
+    Const,
+    Expr,
+    Function,
+    Op,
+    Program,
+    Space,
+    TileType,
+    Var,
+    View,
+    const,
+    first_values,
+    walk,
+)
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import apply, simplify
 from pyto.passes.liveness import Life, Liveness, is_tile
@@ -22,6 +38,7 @@ ALIASES = frozenset({"slice", "reshape", "set_validshape"})
 CHANGES = frozenset({"mmad", "assemble", "fillpad"})  # the result is the first operand, changed
 IN_WINDOW = frozenset(n for n, op in OPS.items() if op.form in ("elementwise", "copy", "cast", "full"))
 LOADS = frozenset({"load", "load_a", "load_b"})
+NOT_MADE = ALIASES | CHANGES | LOOPS | {"if"}  # what these give is not made by an op that could write elsewhere
 
 
 def bufferize(program: Program) -> Program:
@@ -36,8 +53,8 @@ class Group:
     """Values that live in one buffer."""
 
     first: Var
-    end: int
     loops: tuple[Var, ...]
+    members: set[Var] = field(default_factory=set)
     transferred: set[Var] = field(default_factory=set)  # loops in which an MTE loads or stores it
     row_unit: int = 1  # the instruction that fills it writes whole multiples of so many rows
     buffer: Var | None = None
@@ -48,7 +65,8 @@ class _Bufferizer:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.names = names_of(function)
-        self.life: dict[Var, Life] = Liveness(function).of
+        self.liveness = Liveness(function)
+        self.life: dict[Var, Life] = self.liveness.of
         self.group: dict[Var, Group] = {}
         self.windows: set[Var] = set()  # values that are a part or another shape of their buffer
         self.loop_ops: dict[Var, Op] = {}
@@ -65,32 +83,34 @@ class _Bufferizer:
     # -- which values share a buffer
     def _new(self, var: Var) -> Group:
         if var not in self.group:
-            life = self.life[var]
-            self.group[var] = Group(var, life.end, life.loops)
+            self.group[var] = Group(var, self.life[var].loops, {var})
         return self.group[var]
 
     def _join(self, var: Var, group: Group) -> None:
         old = self.group.get(var)
         if old is group:
             return
-        members = [v for v, g in self.group.items() if g is old] if old else [var]
-        for member in members:
+        for member in old.members if old else {var}:
             self.group[member] = group
-            life = self.life[member]
-            group.end = max(group.end, life.end)
-            group.loops = _common(group.loops, life.loops)
+            group.members.add(member)
+            group.loops = _common(group.loops, self.life[member].loops)
         if old:
             group.transferred |= old.transferred
 
     def _free_after(self, value: Expr, position: int) -> bool:
         """Whether nobody reads `value`'s buffer after `position` (a whole-buffer value only)."""
         assert isinstance(value, Var)
-        return value not in self.windows and self._new(value).end <= position
+        return value not in self.windows and self._rests(self._new(value), position)
+
+    def _rests(self, group: Group, position: int) -> bool:
+        return not any(self.liveness.needed_after(member, position) for member in group.members)
 
     def _share(self, block: Block, loops: tuple[Var, ...]) -> None:
         for op in block.ops:
-            if op.name == "for":
+            if op.name in LOOPS:
                 self._share_loop(op, loops)
+            elif op.name == "if":
+                self._share_if(op, loops)
             elif op.name == "store" and loops:
                 self._new(op.args[1]).transferred.add(loops[-1])  # type: ignore[arg-type]
             elif op.results and is_tile(op.result):
@@ -129,12 +149,12 @@ class _Bufferizer:
         if not isinstance(part, Var) or part in self.windows or part not in self.made_by:
             return
         made, (start, end) = self.made_by[part], (self.life[part].start, self.life[part].end)
-        alone = self._new(part).first is part and len([v for v, g in self.group.items() if g is self._new(part)]) == 1
+        alone = self._new(part).members == {part}
         fixed = isinstance(row, Const) and isinstance(col, Const)
         rests = all(
             life.start < start and (life.end <= start or life.end >= end)
-            for v, life in self.life.items()
-            if v is not op.result and self.group.get(v) is self._new(tile)  # type: ignore[arg-type]
+            for v in self._new(tile).members - {op.result}  # type: ignore[arg-type]
+            for life in (self.life[v],)
         )
         once = end == self.life[op.result].start and self.life[part].loops == self.life[op.result].loops
         if alone and fixed and rests and once and made in IN_WINDOW:
@@ -144,29 +164,59 @@ class _Bufferizer:
         (body,) = op.blocks
         index, *carried = body.params
         self.loop_ops[index] = op
-        for param, init, result, last in zip(carried, op.args[3:], op.results, body.ops[-1].args):
+        for param, init, result, last in zip(carried, first_values(op), op.results, body.ops[-1].args):
             if not is_tile(param):
-                raise CompileError(
-                    "carried-scalar",
-                    f"{param.name}: a scalar carried through a loop is not supported yet",
-                    op.loc,
-                    remedy="compute it from the loop index",
-                )
+                continue
+            assert isinstance(last, Var)
             group = self._new(param)
             if self._free_after(init, self.life[param].start):
                 self._join(param, self._new(init))  # type: ignore[arg-type]
                 group = self.group[param]
             made = next((o for o in body.ops if last in o.results), None)
-            if (
-                made is not None
-                and made.name not in ALIASES | CHANGES | {"for"}
-                and group.end <= self.life[result].start
-            ):
-                if self.life[param].end <= self.life[last].start:  # type: ignore[index]
-                    self._join(last, group)  # type: ignore[arg-type]
+            if made is not None and made.name not in NOT_MADE and self._rests(group, self.life[result].start):
+                if self.life[param].end <= self.life[last].start:
+                    self._join(last, group)
         self._share(body, (*loops, index))
         for param, result in zip(carried, op.results):
-            self._join(result, self._new(param))
+            if is_tile(param):
+                self._join(result, self._new(param))
+
+    def _share_if(self, op: Op, loops: tuple[Var, ...]) -> None:
+        """A result lives where a branch leaves it, if that is free from then on; the other branch makes it there too,
+        or copies it there."""
+        bounds = []
+        for block in op.blocks:
+            self._share(block, loops)
+            made = {r for o in walk(block) for r in (*o.results, *(p for b in o.blocks for p in b.params))}
+            bounds.append({v for v in made if is_tile(v)})
+        for result, *ends in zip(op.results, *(b.ops[-1].args for b in op.blocks)):
+            if not is_tile(result):
+                continue
+            for end in ends:  # first the values from outside of the branches: they have no other place to go
+                if not any(end in made for made in bounds):
+                    self._give(result, end)
+            for end, made in zip(ends, bounds):
+                if end in made:
+                    self._give(result, end) if result not in self.group else self._move_in(end, result, made)
+
+    def _give(self, result: Var, end: Expr) -> None:
+        if result not in self.group and self._free_after(end, self.life[result].start):
+            self._join(result, self._new(end))  # type: ignore[arg-type]
+
+    def _move_in(self, end: Expr, result: Var, made: set[Var]) -> None:
+        """Let a branch make `end` where `result` lies, if that place rests from then on in the branch."""
+        assert isinstance(end, Var)
+        group, place = self._new(end), self._new(result)
+        if group is place or end in self.windows or not group.members <= made or group.transferred | place.transferred:
+            return
+        first = min(group.members, key=lambda v: self.life[v].start)
+        start = self.life[first].start
+        in_place = first in self.made_by and bool(OPS[self.made_by[first]].in_place)
+        busy = [v for v in place.members - {result} if self.liveness.needed_after(v, start - (not in_place))]
+        inside = [v for v in place.members & made if self.life[v].start >= start]
+        same = group.first.type.shape == place.first.type.shape  # type: ignore[union-attr]
+        if same and not busy and not inside:
+            self._join(end, place)
 
     # -- buffers and views
     def _view(self, var: Var) -> View:
@@ -206,7 +256,7 @@ class _Bufferizer:
         if (
             innermost is not None
             and innermost in group.transferred
-            and self.loop_ops[innermost].attrs["kind"] == "pipeline"
+            and self.loop_ops[innermost].attrs.get("kind") == "pipeline"
         ):
             loop = self.loop_ops[innermost]
             slots = loop.attrs["stages"] if space in (Space.UB, Space.L1) else 2
@@ -254,23 +304,44 @@ class _Bufferizer:
             )
         out.append(Op("copy", (target, source), (), {}, (), op.loc))
 
-    def _do_for(self, op: Op, out: list[Op]) -> None:
+    def _do_loop(self, op: Op, out: list[Op]) -> None:
         (body,) = op.blocks
         index, *carried = body.params
-        for param, init in zip(carried, op.args[3:]):
-            if self._new(param) is not self._new(init):  # type: ignore[arg-type]
+        inits = first_values(op)
+        for param, init in zip(carried, inits):
+            if is_tile(param) and self._new(param) is not self._new(init):  # type: ignore[arg-type]
                 self._copy(self._view(param), self._view(init), op, out)  # type: ignore[arg-type]
         ops = self._lower(Block(body.params, body.ops[:-1]))
+        self._move(carried, body.ops[-1].args, op, ops)
+        scalars = [i for i, p in enumerate(carried) if not is_tile(p)]
+        params = (index, *(carried[i] for i in scalars))
+        end = Op("yield", tuple(body.ops[-1].args[i] for i in scalars), loc=body.ops[-1].loc)
+        args = (*op.args[: len(op.args) - len(inits)], *(inits[i] for i in scalars))
+        results = tuple(op.results[i] for i in scalars)
+        out.append(op.with_(args=args, results=results, blocks=(Block(params, (*ops, end)),)))
+
+    def _do_if(self, op: Op, out: list[Op]) -> None:
+        scalars = [i for i, r in enumerate(op.results) if not is_tile(r)]
+        blocks = []
+        for block in op.blocks:
+            ops = self._lower(Block(block.params, block.ops[:-1]))
+            ends = block.ops[-1].args
+            self._move(op.results, ends, op, ops)
+            ops.append(Op("yield", tuple(ends[i] for i in scalars), loc=block.ops[-1].loc))
+            blocks.append(Block((), tuple(ops)))
+        out.append(op.with_(results=tuple(op.results[i] for i in scalars), blocks=tuple(blocks)))
+
+    def _move(self, targets: Sequence[Var], ends: Sequence[Expr], op: Op, ops: list[Op]) -> None:
+        """At the end of a block: its tiles to where the loop or the `if` around keeps them."""
         moves = [
-            (self._view(param), self._view(last))  # type: ignore[arg-type]
-            for param, last in zip(carried, body.ops[-1].args)
-            if self._new(param) is not self._new(last)  # type: ignore[arg-type]
+            (self._view(target), self._view(end))  # type: ignore[arg-type]
+            for target, end in zip(targets, ends)
+            if is_tile(target) and self._new(target) is not self._new(end)  # type: ignore[arg-type]
         ]
         if {target.buffer for target, _ in moves} & {source.buffer for _, source in moves}:
             moves = self._aside(moves, op, ops)
         for target, source in moves:
             self._copy(target, source, op, ops)
-        out.append(op.with_(args=op.args[:3], results=(), blocks=(Block((index,), (*ops, Op("yield"))),)))
 
     def _aside(self, moves: list[tuple[View, View]], op: Op, out: list[Op]) -> list[tuple[View, View]]:
         """Moves that happen at once (a, b = b, a): every source first goes to a buffer of its own."""
@@ -346,7 +417,9 @@ class _Bufferizer:
         )
 
     HANDLERS: ClassVar = {
-        "for": _do_for,
+        "for": _do_loop,
+        "while": _do_loop,
+        "if": _do_if,
         "slice": _do_alias,
         "reshape": _do_alias,
         "set_validshape": _do_alias,

@@ -13,7 +13,7 @@ from pyto.errors import InternalError
 from pyto.ir.nodes import Apply, Block, Const, Expr, Function, Op, Program, View
 from pyto.ir.scalar import apply
 from pyto.passes.ordering import Conflict, conflicts, events_apart
-from pyto.passes.trace import Path, Sync, Trace, rotating_loop
+from pyto.passes.trace import Path, Sync, Trace, blocks_of, rotating_loop
 from pyto.target import EVENT_IDS, FRACTAL, MMAD_BARRIER_FRACTALS
 
 
@@ -138,7 +138,7 @@ class _Planner:
             homes = [s for s in self.syncs if s.carried and s.home == here]
             for s in homes:
                 ops += [_flag("set_flag", s, Const(s.event + n), op) for n in range(s.slots)]
-            ops.append(op.with_(blocks=tuple(self._emit(b, here) for b in op.blocks)))
+            ops.append(op.with_(blocks=tuple(self._emit(b, at) for b, at in blocks_of(op, here))))
             for s in self.syncs:
                 if (*s.block, s.after) == here:
                     ops.append(_flag("set_flag", s, _slot_id(s), op))
@@ -163,13 +163,12 @@ def _event(conflict: Conflict) -> Sync:
         while first.path[depth] == second.path[depth]:
             depth += 1
         block = first.path[:depth]
-        return Sync(first.pipe, second.pipe, block, first.path[depth], second.path[depth], **_rotation(conflict, depth))
-    depth = max(conflict.loop, _rotating_loop(conflict)) + 1
-    block, home = first.path[:depth], first.path[:1]
-    after, before = first.path[depth], second.path[depth]
+        return Sync(first.pipe, second.pipe, block, first.path[depth], second.path[depth], **_rotation(conflict, block))
+    block, home = first.bodies[max(conflict.loop, _rotating_loop(conflict))], first.path[:1]
+    after, before = first.path[len(block)], second.path[len(block)]
     if after < before:  # pipes run in order: what waits for this iteration has waited for the one before
-        return Sync(first.pipe, second.pipe, block, after, before, **_rotation(conflict, depth))
-    return Sync(first.pipe, second.pipe, block, after, before, True, home, **_rotation(conflict, depth))
+        return Sync(first.pipe, second.pipe, block, after, before, **_rotation(conflict, block))
+    return Sync(first.pipe, second.pipe, block, after, before, True, home, **_rotation(conflict, block))
 
 
 def _rotating_loop(conflict: Conflict) -> int:
@@ -184,9 +183,10 @@ def _rotating_loop(conflict: Conflict) -> int:
     return depth if 0 <= depth < len(loops) and loops[depth] is conflict.second.loops[depth] else -1
 
 
-def _rotation(conflict: Conflict, depth: int) -> dict[str, Any]:
+def _rotation(conflict: Conflict, block: Path) -> dict[str, Any]:
     """Slots of the buffer in conflict, where the loop that rotates them holds the event's block."""
-    if not 0 <= _rotating_loop(conflict) < depth:
+    depth = _rotating_loop(conflict)
+    if depth < 0 or len(conflict.first.bodies[depth]) > len(block):
         return {}
     assert conflict.view is not None and isinstance(conflict.view.slot, Apply)
     slots = conflict.view.slot.args[1]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pyto.ir.builder import Names, names_of
-from pyto.ir.nodes import INDEX, Apply, Block, Expr, Function, Op, Program, ScalarType, Var, View
+from pyto.ir.nodes import INDEX, Apply, Block, Const, Expr, Function, Op, Program, ScalarType, Var, View
 from pyto.ir.scalar import apply, variables
 
 WORTH_NAMING = frozenset({"min", "max", "floordiv", "mod"})
@@ -54,7 +54,7 @@ def _repeated(block: Block) -> tuple[Expr, str] | None:
     for op in _all(block):
         for expr, hint in _scalars(op):
             for part in _parts(expr):
-                if part.op in WORTH_NAMING and variables(part) & here and not variables(part) & inner:
+                if not _may_fail(part) and part.op in WORTH_NAMING and variables(part) & here and not variables(part) & inner:
                     count[part] += 1
                     hints.setdefault(part, hint if part == expr else "part")
     repeated = [e for e, n in count.items() if n > 1]
@@ -62,6 +62,11 @@ def _repeated(block: Block) -> tuple[Expr, str] | None:
         return None
     best = max(repeated, key=_size)
     return best, hints[best]
+
+
+def _may_fail(expr: Apply) -> bool:
+    """Whether it divides by what may be zero: then it stays behind the conditions around it."""
+    return any(p.op in ("floordiv", "mod") and not isinstance(p.args[1], Const) for p in _parts(expr))
 
 
 def _all(block: Block) -> Iterator[Op]:

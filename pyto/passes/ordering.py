@@ -7,7 +7,7 @@ before all later ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyto.ir.nodes import Const, Expr, Var, View
 from pyto.ir.scalar import linear, substitute, variables
@@ -41,6 +41,58 @@ def events_apart(trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path],
     return not run.overlap
 
 
+Access = dict[Key, dict[tuple[str, bool], tuple[tuple[int, Leaf, dict[Var, int]], ...]]]
+Touches = dict[Var, tuple[tuple[int, Leaf, dict[Var, int], bool], ...]]
+
+
+@dataclass
+class _State:
+    """What is known at a moment of a run. Instructions and waits are numbered; sets of them are the bits of an int.
+
+    know: for each pipe, what is over before its next instruction starts, or is not done on this way at all.
+    fenced: for each pipe, which of its own are over, by its barriers. pending: what a set flag tells who waits for it.
+    access, gm: who touched a buffer or a tensor last. waited: for each event the last waits for it; None while it is set.
+    """
+
+    know: dict[str, int] = field(default_factory=dict)
+    fenced: dict[str, int] = field(default_factory=dict)
+    pending: dict[tuple[Sync, int], int] = field(default_factory=dict)
+    access: Access = field(default_factory=dict)
+    gm: Touches = field(default_factory=dict)
+    waited: dict[tuple[str, str, int], int | None] = field(default_factory=dict)
+
+    def copy(self) -> _State:
+        access = {key: dict(touched) for key, touched in self.access.items()}
+        return _State(
+            dict(self.know), dict(self.fenced), dict(self.pending), access, dict(self.gm), dict(self.waited)
+        )  # fmt: skip
+
+    def passed_by(self, numbers: int) -> None:
+        """Counts instructions of the other way as over."""
+        for known in (self.know, self.fenced, self.pending):
+            for name in known:
+                known[name] |= numbers  # type: ignore[index]
+        for pipe in PIPES:
+            self.know.setdefault(pipe, numbers)
+            self.fenced.setdefault(pipe, numbers)
+
+    def meet(self, other: _State) -> None:
+        """What is known whichever way was taken."""
+        for mine, theirs in ((self.know, other.know), (self.fenced, other.fenced), (self.pending, other.pending)):
+            for name in mine:
+                mine[name] &= theirs.get(name, 0)  # type: ignore[index, attr-defined]
+        for key, touched in other.access.items():
+            here = self.access.setdefault(key, {})
+            for who, last in touched.items():
+                here[who] = (*here.get(who, ()), *(t for t in last if t not in here.get(who, ())))
+        for tensor, touches in other.gm.items():
+            have = self.gm.get(tensor, ())
+            self.gm[tensor] = (*have, *(t for t in touches if t not in have))
+        for event, waits in other.waited.items():
+            mine_waits = self.waited.get(event, 0)
+            self.waited[event] = None if waits is None or mine_waits is None else waits | mine_waits
+
+
 class _Run:
     def __init__(
         self,
@@ -60,98 +112,121 @@ class _Run:
             if s.carried:
                 self.before.setdefault(s.home, []).append((s, True, True))
                 self.after.setdefault(s.home, []).append((s, False, True))
-        self.count: dict[str, int] = {}
-        self.know: dict[str, dict[str, int]] = {}
-        self.fenced: dict[str, int] = {}
-        self.pending: dict[tuple[Sync, int], dict[str, int]] = {}
-        self.access: dict[Key, dict[tuple[str, bool], tuple[int, Leaf, dict[Var, int]]]] = {}
-        self.gm: dict[Var, list[tuple[int, Leaf, dict[Var, int], bool]]] = {}
+        self.next = 0
+        self.done: dict[str, int] = dict.fromkeys(PIPES, 0)  # the instructions and waits of each pipe
+        self.state = _State()
+        self.forks: list[tuple[_State, int]] = []  # the state at the fork, and the next number there
+        self.ways: list[tuple[_State, int]] = []  # the state at the end of the first way, and the next number there
         self.found: list[Conflict] = []
         self.broken = False
         self.overlap = False
-        self.waited: dict[tuple[str, str, int], int | None] = {}  # event -> instructions of dst before its last wait
 
     def run(self) -> list[Conflict] | None:
         for step in self.trace.steps:
             if step.kind == "op":
                 self.op(step)
-            else:
+            elif step.kind in ("before", "after"):
                 if step.kind == "before" and step.path in self.fences:
                     self.fence()
                 for s, is_set, every in (self.before if step.kind == "before" else self.after).get(step.path, ()):
                     numbers = range(s.slots) if every else (slot_number(s.slots, s.slot, step.env),)
                     for n in numbers:
                         self.set(s, n) if is_set else self.wait(s, n)
+            else:
+                getattr(self, step.kind)()
             if self.broken or (self.first_only and self.found):
                 break
-        return None if self.broken or (self.pending and not self.found) else self.found
+        return None if self.broken or (self.state.pending and not self.found) else self.found
+
+    # -- ways that part and meet
+    def fork(self) -> None:
+        self.forks.append((self.state.copy(), self.next))
+
+    def other(self) -> None:
+        state, start = self.forks.pop()
+        state.passed_by((1 << self.next) - (1 << start))
+        self.ways.append((self.state, self.next))
+        self.state = state
+
+    def join(self) -> None:
+        first, middle = self.ways.pop()
+        first.passed_by((1 << self.next) - (1 << middle))
+        if first.pending.keys() != self.state.pending.keys():
+            self.broken = True
+        self.state.meet(first)
+
+    # -- what happens
+    def number(self, pipe: str) -> int:
+        now = self.next
+        self.next += 1
+        self.done[pipe] |= 1 << now
+        return now
 
     def fence(self) -> None:
-        self.know = {pipe: dict(self.count) for pipe in PIPES}
-        self.waited = {event: None if at is None else -1 for event, at in self.waited.items()}
+        everything = (1 << self.next) - 1
+        self.state.know = dict.fromkeys(PIPES, everything)
 
     def set(self, s: Sync, slot: int) -> None:
-        if (s, slot) in self.pending:
+        state = self.state
+        if (s, slot) in state.pending:
             self.broken = True
         event = s.src, s.dst, s.event + slot
-        last = self.waited.get(event, -1)
-        if last is None or last >= self.know.get(s.src, {}).get(s.dst, 0):
+        last, known = state.waited.get(event, 0), state.know.get(s.src, 0)
+        if last is None or last & ~known:
             self.overlap = True
-        self.waited[event] = None
-        state = dict(self.know.get(s.src, {}))
-        state[s.src] = self.count.get(s.src, 0)
-        self.pending[s, slot] = state
+        state.waited[event] = None
+        state.pending[s, slot] = known | self.done[s.src]
 
     def wait(self, s: Sync, slot: int) -> None:
-        state = self.pending.pop((s, slot), None)
-        if state is None:
+        told = self.state.pending.pop((s, slot), None)
+        if told is None:
             self.broken = True
             return
-        self.waited[s.src, s.dst, s.event + slot] = self.count.get(s.dst, 0)
-        mine = self.know.setdefault(s.dst, {})
-        for pipe, done in state.items():
-            mine[pipe] = max(mine.get(pipe, 0), done)
+        self.state.know[s.dst] = self.state.know.get(s.dst, 0) | told
+        self.state.waited[s.src, s.dst, s.event + slot] = 1 << self.number(s.dst)
 
     def op(self, step: Step) -> None:
-        leaf = step.leaf
+        leaf, state = step.leaf, self.state
         assert leaf is not None
         if leaf.path in self.barriers:
-            self.fenced[leaf.pipe] = self.count.get(leaf.pipe, 0)
+            state.fenced[leaf.pipe] = self.done[leaf.pipe] | state.fenced.get(leaf.pipe, 0)
         for key, write, view in step.touched:
             for other in self.trace.overlapping(key):
-                for (_, was_write), (n, first, at) in self.access.get(other, {}).items():
+                for (_, was_write), last in state.access.get(other, {}).items():
                     if write or was_write:
-                        self.compare(n, first, at, step, view)
-        self.count[leaf.pipe] = now = self.count.get(leaf.pipe, 0) + 1
+                        for n, first, at in last:
+                            self.compare(n, first, at, step, view)
+        now = self.number(leaf.pipe)
         for key, write, _ in step.touched:
-            self.access.setdefault(key, {})[leaf.pipe, write] = (now, leaf, step.env)
+            state.access.setdefault(key, {})[leaf.pipe, write] = ((now, leaf, step.env),)
         tensor = tensor_of(leaf.op)
         if tensor in self.trace.shared_tensors:
             assert tensor is not None
             self.touch_gm(tensor, step, now)
 
     def compare(self, n: int, first: Leaf, at: dict[Var, int], step: Step, view: View | None) -> None:
-        second = step.leaf
+        second, state = step.leaf, self.state
         assert second is not None
-        known = self.know.setdefault(second.pipe, {})
-        if known.get(first.pipe, 0) >= n:
+        if state.know.get(second.pipe, 0) >> n & 1:
             return
+        earlier = self.done[first.pipe] & ((2 << n) - 1)
         if first.pipe == second.pipe:
-            if self.fenced.get(second.pipe, 0) >= n or not needs_barrier(first, second):
+            if state.fenced.get(second.pipe, 0) >> n & 1 or not needs_barrier(first, second):
                 return
-            self.fenced[second.pipe] = n
+            state.fenced[second.pipe] = state.fenced.get(second.pipe, 0) | earlier
         else:
-            known[first.pipe] = n  # as if an event ordered them
+            state.know[second.pipe] = state.know.get(second.pipe, 0) | earlier  # as if an event ordered them
         self.found.append(Conflict(first, second, view, carrying_loop(first, at, second, step.env)))
 
     def touch_gm(self, tensor: Var, step: Step, now: int) -> None:
         leaf = step.leaf
         assert leaf is not None
         write = leaf.op.name == "store"
-        for n, first, at, was_write in self.gm.get(tensor, []):
+        touches = self.state.gm.get(tensor, ())
+        for n, first, at, was_write in touches:
             if (write or was_write) and not _disjoint(first, at, leaf, step.env):
                 self.compare(n, first, at, step, None)
-        self.gm.setdefault(tensor, []).append((now, leaf, step.env, write))
+        self.state.gm[tensor] = (*touches, (now, leaf, step.env, write))
 
 
 def needs_barrier(first: Leaf, second: Leaf) -> bool:

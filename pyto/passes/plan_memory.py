@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyto.errors import CompileError, source_line
-from pyto.ir.nodes import Block, Function, Op, Program, TileType, Var, slot_bytes
+from pyto.ir.nodes import LOOPS, Block, Function, Op, Program, TileType, Var, slot_bytes
 from pyto.ir.scalar import variables
 from pyto.target import DEFAULT_CHIP, SPACE_NAMES, Chip
 
@@ -77,8 +77,8 @@ def _lifetimes(body: Block, buffers: dict[Var, Buffer]) -> None:
                     if var in touched:
                         touched[var].append((here, loops))
             for inner in op.blocks:
-                visit(inner, (*loops, here))
-            if op.blocks:
+                visit(inner, (*loops, here) if op.name in LOOPS else loops)
+            if op.name in LOOPS:
                 clock += 1
                 spans[here] = (here, clock)
 

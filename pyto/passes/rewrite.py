@@ -7,7 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from pyto.ir.builder import names_of
-from pyto.ir.nodes import Block, Const, Expr, Function, Loc, Op, ScalarType, TensorType, TileType, Type, Var
+from pyto.ir.nodes import (
+    LOOPS,
+    Block,
+    Const,
+    Expr,
+    Function,
+    Loc,
+    Op,
+    ScalarType,
+    TensorType,
+    TileType,
+    Type,
+    Var,
+    first_values,
+)
 from pyto.ir.ops import OPS
 from pyto.ir.ranges import Range, index_range, let_range
 from pyto.ir.scalar import simplify, substitute
@@ -101,30 +115,46 @@ class Rewriter:
 
     def keep(self, op: Op) -> None:
         """Emit `op` as it is (operands already replaced), its blocks walked and its results retyped."""
-        if op.name == "for":
-            self.keep_for(op)
+        if op.name in LOOPS:
+            self.keep_loop(op)
+            return
+        if op.name == "if":
+            self.keep_if(op)
             return
         blocks = tuple(self.block(b) for b in op.blocks)
         self.emit(op.with_(blocks=blocks, results=self.retype(op)))
         if op.name == "let":
             self.ranges[self.out[-1].result] = let_range(op)
 
-    def keep_for(self, op: Op, attrs: Mapping[str, Any] | None = None) -> None:
+    def keep_loop(self, op: Op, attrs: Mapping[str, Any] | None = None) -> None:
         (body,) = op.blocks
-        lo, hi, step, *inits = op.args
         index, *carried = body.params
         new_carried = []
-        for var, init in zip(carried, inits):
-            new = Var(var.name, operand_type(init)) if isinstance(init, Var) else var
+        for var, init in zip(carried, first_values(op)):
+            new = Var(var.name, init.type) if isinstance(init, Var) else var
             new_carried.append(new)
             self.bind(var, new)
-        self.ranges[index] = index_range(lo, hi, step)
+        self.ranges[index] = index_range(*op.args[:3]) if op.name == "for" else (Const(0), None)
         block = self.block(body, (index, *new_carried))
         results = tuple(Var(r.name, c.type) for r, c in zip(op.results, new_carried))
+        self._emit_with(op, (block,), results, op.attrs if attrs is None else attrs)
+
+    def keep_if(self, op: Op) -> None:
+        blocks = tuple(self.block(b) for b in op.blocks)
+        results = []
+        for i, r in enumerate(op.results):
+            t = simplify_type(substitute_type(r.type, self.env), self.ranges)
+            given = blocks[0].ops[-1].args[i]
+            if isinstance(t, TileType) and isinstance(given, Var) and isinstance(given.type, TileType):
+                t = replace(t, space=given.type.space)
+            results.append(Var(r.name, t))
+        self._emit_with(op, blocks, tuple(results), op.attrs)
+
+    def _emit_with(self, op: Op, blocks: tuple[Block, ...], results: tuple[Var, ...], attrs: Mapping[str, Any]) -> None:
         for old, new in zip(op.results, results):
             self.bind(old, new)
         self.loc = op.loc
-        self.emit(op.with_(blocks=(block,), results=results, attrs=op.attrs if attrs is None else attrs))
+        self.emit(op.with_(blocks=blocks, results=results, attrs=attrs))
 
     def retype(self, op: Op) -> tuple[Var, ...]:
         out = []

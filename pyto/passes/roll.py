@@ -44,7 +44,7 @@ def _loop(rewriter: Rewriter, op: Op) -> None:
         op = op.with_(args=tuple(args), blocks=(Block(body.params, ops),))
         (body,) = op.blocks
         lo, inits = first, list(args[3:])
-    rewriter.keep_for(op)
+    rewriter.keep_loop(op)
 
 
 def _accumulator(rewriter: Rewriter, param: Var) -> Var:

@@ -8,7 +8,9 @@ from pyto.ir.nodes import Block, Function, Op, Program, Var
 from pyto.ir.scalar import type_variables, variables
 from pyto.passes.rewrite import rewrite
 
-EFFECTS = frozenset({"store", "launch", "set_flag", "wait_flag", "barrier", "cross_set", "cross_wait"})
+EFFECTS = frozenset(
+    {"store", "launch", "set_flag", "wait_flag", "barrier", "cross_set", "cross_wait", "break", "print", "assert"}
+)
 
 
 def simplify(program: Program) -> Program:
@@ -24,7 +26,9 @@ def drop_dead(function: Function) -> Function:
 def _has_effect(op: Op) -> bool:
     if op.name == "yield":
         return True
-    return op.name in EFFECTS or any(o.name != "yield" and _has_effect(o) for b in op.blocks for o in b.ops)
+    return op.name in EFFECTS or any(
+        o.name not in ("yield", "break") and _has_effect(o) for b in op.blocks for o in b.ops
+    )
 
 
 def _drop(block: Block, used: set[Var]) -> Block:
@@ -32,6 +36,8 @@ def _drop(block: Block, used: set[Var]) -> Block:
     for op in reversed(block.ops):
         if not _has_effect(op) and not used.intersection(op.results):
             continue
+        if op.name == "if":
+            op = _used_results(op, used)
         blocks = []
         if op.blocks:
             blocks = [_drop(b, used) for b in op.blocks]
@@ -41,3 +47,13 @@ def _drop(block: Block, used: set[Var]) -> Block:
             used |= type_variables(var)
         kept.append(op.with_(blocks=tuple(blocks)))
     return Block(block.params, tuple(reversed(kept)))
+
+
+def _used_results(op: Op, used: set[Var]) -> Op:
+    """An `if` that gives only what somebody reads."""
+    mentioned = used.union(*(type_variables(r) for r in op.results if r in used))
+    kept = [i for i, r in enumerate(op.results) if r in mentioned]
+    blocks = tuple(
+        Block(b.params, (*b.ops[:-1], b.ops[-1].with_(args=tuple(b.ops[-1].args[i] for i in kept)))) for b in op.blocks
+    )
+    return op.with_(results=tuple(op.results[i] for i in kept), blocks=blocks)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pyto.ir.nodes import Block, Const, Expr, Function, Op, Space, TileType, Var, View, slot_bytes
+from pyto.ir.nodes import LOOPS, Block, Const, Expr, Function, Op, Space, TileType, Var, View, slot_bytes
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import variables
 from pyto.target import DEFAULT_CHIP
@@ -53,11 +53,16 @@ Key = tuple[Var, int, "Window | None"]  # a slot of a buffer, or a window of it
 
 @dataclass(eq=False)
 class Leaf:
-    """One instruction: where it stands, which buffers and tensors it touches."""
+    """One instruction: where it stands, which buffers and tensors it touches.
+
+    A path names an item of nested blocks: the position in the outermost, then in the block of that item, and so on; the
+    blocks of an `if` are told apart by a number of their own. `bodies` are the paths of the blocks of `loops`.
+    """
 
     op: Op
     path: Path
     loops: tuple[Op, ...]
+    bodies: tuple[Path, ...]
     pipe: str
     reads: list[View] = field(default_factory=list)
     writes: list[View] = field(default_factory=list)
@@ -86,24 +91,33 @@ class Sync:
     event: int = 0
 
 
+def blocks_of(op: Op, path: Path) -> list[tuple[Block, Path]]:
+    """The blocks of the item at `path`, with their own paths."""
+    if op.name == "if":
+        return [(block, (*path, n)) for n, block in enumerate(op.blocks)]
+    return [(block, path) for block in op.blocks]
+
+
 def leaves(function: Function) -> list[Leaf]:
     found: list[Leaf] = []
 
-    def visit(block: Block, path: Path, loops: tuple[Op, ...]) -> None:
+    def visit(block: Block, path: Path, loops: tuple[Op, ...], bodies: tuple[Path, ...]) -> None:
         for i, op in enumerate(block.ops):
-            if op.name == "for":
-                visit(op.blocks[0], (*path, i), (*loops, op))
-            elif pipe_of(op):
-                found.append(_leaf(op, (*path, i), loops))
+            here = (*path, i)
+            inside = ((*loops, op), (*bodies, here)) if op.name in LOOPS else (loops, bodies)
+            for inner, at in blocks_of(op, here):
+                visit(inner, at, *inside)
+            if pipe_of(op):
+                found.append(_leaf(op, here, loops, bodies))
 
-    visit(function.body, (), ())
+    visit(function.body, (), (), ())
     return found
 
 
-def _leaf(op: Op, path: Path, loops: tuple[Op, ...]) -> Leaf:
-    leaf = Leaf(op, path, loops, pipe_of(op))
+def _leaf(op: Op, path: Path, loops: tuple[Op, ...], bodies: tuple[Path, ...]) -> Leaf:
+    leaf = Leaf(op, path, loops, bodies, pipe_of(op))
     views = [a for a in op.args if isinstance(a, View)]
-    if op.name == "store":
+    if op.name in ("store", "print"):
         leaf.reads = views
     elif views:
         leaf.writes, leaf.reads = views[:1], views[1:]
@@ -114,7 +128,10 @@ def _leaf(op: Op, path: Path, loops: tuple[Op, ...]) -> Leaf:
 
 @dataclass(eq=False)
 class Step:
-    """A moment of the trace: before or after the item at `path`, or (with `leaf`) the instruction itself."""
+    """A moment of the trace: before or after the item at `path`, or (with `leaf`) the instruction itself.
+
+    What may be passed by stands between "fork" and "join"; "other" begins the other way.
+    """
 
     kind: str
     path: Path
@@ -172,10 +189,17 @@ class Trace:
     def _run(self, block: Block, path: Path, env: dict[Var, int]) -> Iterator[Step]:
         for i, op in enumerate(block.ops):
             here = (*path, i)
-            if op.name == "for":
+            if op.name in LOOPS:
                 yield Step("before", here, env)
-                for n in range(self._trips(op)):
-                    yield from self._run(op.blocks[0], here, {**env, op.blocks[0].params[0]: n})
+                yield from self._loop(op, here, env)
+                yield Step("after", here, env)
+            elif op.name == "if":
+                yield Step("before", here, env)
+                yield Step("fork", here, env)
+                yield from self._run(op.blocks[0], (*here, 0), env)
+                yield Step("other", here, env)
+                yield from self._run(op.blocks[1], (*here, 1), env)
+                yield Step("join", here, env)
                 yield Step("after", here, env)
             elif here in self.by_path:
                 leaf = self.by_path[here]
@@ -184,6 +208,18 @@ class Trace:
                 yield Step("before", here, env)
                 yield Step("op", here, env, leaf, tuple(touched))
                 yield Step("after", here, env)
+
+    def _loop(self, op: Op, here: Path, env: dict[Var, int]) -> Iterator[Step]:
+        """Its iterations; it may end before any that is not certain to come."""
+        certain, forks = _certain_trips(op), 0
+        for n in range(self._trips(op)):
+            if n >= certain:
+                yield Step("fork", here, env)
+                forks += 1
+            yield from self._run(op.blocks[0], here, {**env, op.blocks[0].params[0]: n})
+        for _ in range(forks):
+            yield Step("other", here, env)
+            yield Step("join", here, env)
 
     def _trips(self, loop: Op) -> int:
         """Enough for every slot to come round again, but not more than there are."""
@@ -194,13 +230,22 @@ class Trace:
                     depth = rotating_loop(view.slot, leaf.loops)
                     if depth >= 0 and leaf.loops[depth] is loop:
                         trips = max(trips, 1 + self.slots[view.buffer])
-        lo, hi, step = loop.args[:3]
-        if isinstance(lo, Const) and isinstance(hi, Const) and isinstance(step, Const):
-            trips = min(trips, max(1, -(-int(hi.value - lo.value) // int(step.value))))
-        return trips
+        return max(1, min(trips, _certain_trips(loop))) if _has_fixed_trips(loop) else trips
 
     def _key(self, view: View, env: dict[Var, int]) -> Key:
         return view.buffer, slot_number(self.slots[view.buffer], view.slot, env), Window.of(view)
+
+
+def _has_fixed_trips(loop: Op) -> bool:
+    return loop.name == "for" and all(isinstance(e, Const) for e in loop.args[:3])
+
+
+def _certain_trips(loop: Op) -> int:
+    """Iterations that a loop is certain to run. A block of a launch has a point of the grid, or it would not run."""
+    if _has_fixed_trips(loop):
+        lo, hi, step = (int(e.value) for e in loop.args[:3])  # type: ignore[attr-defined]
+        return -(-(hi - lo) // step)
+    return 1 if loop.attrs.get("kind") == "blocks" else 0
 
 
 def slot_number(slots: int, slot: Expr, env: dict[Var, int]) -> int:

@@ -98,7 +98,7 @@ TILE = TileType((8, 64), FP32, (Const(8), Const(64)))
         (STORE, lambda op: op.with_(attrs={**op.attrs, "atomic": "mul"}), "no atomic 'mul'"),
         (END, lambda op: [Op("let", (Const(1),), (Var("k", ScalarType(FP32)),)), op], "the value is index, the name fp32"),
         (END, lambda op: [Op("let", (STRAY,), (Var("k", ScalarType(INDEX)),)), op], "%stray is not defined"),
-        ((0,), lambda op: op.with_(attrs={"kind": "range"}), "loops of host code are parallel"),
+        ((0,), lambda op: op.with_(attrs={"kind": "pipeline"}), "loops of host code are parallel or range"),
         ((0, 0), lambda op: op.with_(attrs={}), "a region has a name"),
         ((0, 0), lambda op: op.with_(args=(Const(1),)), "neither operands nor results"),
         ((0, 0), lambda op: [Op("neg"), op], "neg does not belong into host code of the tensor stage"),

@@ -4,10 +4,32 @@ from __future__ import annotations
 
 from pyto.ir.ops.table import LOWERED, STAGES, declare
 
-declare("for", host=("tensor",), doc="Carries values: its block's parameters are the index, then the carried.")
+declare("for", host=STAGES, doc="Carries values: its block's parameters are the index, then the carried.")
+declare(
+    "while",
+    doc="Carries values: its block's parameters are the number of the iteration, then the carried, which are the "
+    "results where its `break` leaves.",
+)
+declare("break", params=("condition",), doc="Leaves the `while` whose block it stands in, where the condition holds.")
+declare("if", host=STAGES, doc="One of two blocks, whose `yield`s give the results.")
 declare("yield", host=STAGES, doc="Ends a block and hands on its values.")
 declare("let", host=STAGES, doc="Names a scalar.")
 declare("region", stages=(), host=("tensor",), doc="The work of one core.")
+declare(
+    "print",
+    attrs=("text",),
+    pipe="S",
+    api="printf",
+    doc="Text with a place `{}` for each operand, scalar or tile, on the device's log.",
+)
+declare(
+    "assert",
+    params=("condition",),
+    attrs=("text",),
+    pipe="S",
+    api="ascendc_assert",
+    doc="Stops the kernel where the condition does not hold; `text` has a place `{}` for each further operand.",
+)
 declare("launch", stages=(), host=LOWERED, doc="Starts a device function on a grid of blocks.")
 
 declare("alloc", stages=STAGES[2:], doc="Makes a buffer.")
