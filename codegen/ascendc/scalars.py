@@ -20,6 +20,8 @@ HOST_NAMES = {"min": "PYTO_MIN", "max": "PYTO_MAX", "floordiv": "PYTO_FLOORDIV",
 HELPERS = {
     "Min": "__aicore__ inline int64_t Min(int64_t a, int64_t b)\n{\n    return a < b ? a : b;\n}",
     "Max": "__aicore__ inline int64_t Max(int64_t a, int64_t b)\n{\n    return a > b ? a : b;\n}",
+    "MinFloat": "__aicore__ inline float MinFloat(float a, float b)\n{\n    return a < b ? a : b;\n}",
+    "MaxFloat": "__aicore__ inline float MaxFloat(float a, float b)\n{\n    return a > b ? a : b;\n}",
     "FloorDiv": "__aicore__ inline int64_t FloorDiv(int64_t a, int64_t b)\n"
     "{\n    return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}",
     "FloorMod": "__aicore__ inline int64_t FloorMod(int64_t a, int64_t b)\n{\n    return (a % b + b) % b;\n}",
@@ -86,11 +88,13 @@ class ScalarPrinter:
     def _not_negative(self, expr: Apply) -> bool:
         low = bound(expr.args[0], self.ranges, False)
         divisor = expr.args[1]
-        positive = (isinstance(divisor, Const) and divisor.value > 0) or isinstance(divisor, Var)
-        return low is not None and low >= 0 and positive
+        smallest = bound(divisor, self.ranges, False)  # 0 divides nothing anyway
+        return low is not None and low >= 0 and smallest is not None and smallest >= 0
 
     def _call(self, op: str, expr: Apply) -> str:
         name = self.names[op]
+        if name in HELPERS and expr.dtype.kind == "f":
+            name += "Float"
         self.helpers.add(name)
         return f"{name}({', '.join(self(a) for a in expr.args)})"
 

@@ -57,6 +57,8 @@ class _Join:
                 return mine
         if a is b or (not isinstance(a, Expr) and not isinstance(b, Expr) and type(a) is type(b) and a == b):
             return a
+        x: Any
+        y: Any
         x, y = (to_expr(v) if is_number(v) else v for v in (a, b))
         if is_tile(x) and is_tile(y) and x.type.shape == y.type.shape and x.dtype == y.dtype:
             return self.tile(name, x, y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyto.frontends.python.frame import Frame
@@ -19,15 +19,42 @@ from pyto.frontends.python.values import (
     is_tile,
     to_expr,
 )
-from pyto.ir.nodes import INDEX, Expr, ScalarType, TileType, Type, Var
+from pyto.ir.nodes import INDEX, Const, Expr, ScalarType, TileType, Type, Var
 from pyto.ir.scalar import apply, dtype_of, substitute, variables
 
 
 @dataclass
 class Carried:
+    """A value that a loop carries. Where the valid extent of a tile is not the same in every iteration, the loop
+    carries that too: `axes` of the tile; `of` is its tile and axis."""
+
     name: str
     init: Expr
     type: Type
+    axes: tuple[Carried | None, Carried | None] = (None, None)
+    of: tuple[str, int] | None = None
+
+
+def with_extents(carried: Sequence[Carried]) -> list[Carried]:
+    """The carried values, extents before their tiles."""
+    return [x for c in carried if c.of is None for x in (*(a for a in c.axes if a is not None), c)]
+
+
+def declare(frame: Frame, carried: Sequence[Carried]) -> list[Var]:
+    """New names for carried values: parameters of the block, or results of the loop."""
+    out: dict[str, Var] = {}
+    for c in carried:
+        type, size = c.type, None
+        if isinstance(type, TileType):
+            rows, cols = (v if a is None else out[a.name] for v, a in zip(type.valid, c.axes))
+            type = replace(type, valid=(rows, cols))
+        out[c.name] = var = frame.session.builder.var(c.name.replace(".", "_"), type)
+        if c.of is not None:
+            tile = next(t for t in carried if t.name == c.of[0]).type
+            assert isinstance(tile, TileType)
+            size = tile.shape[c.of[1]]
+            frame.session.ranges[var] = (Const(0), Const(size))
+    return list(out.values())
 
 
 def candidates(frame: Frame, names: Sequence[str]) -> list[Carried]:
@@ -57,6 +84,8 @@ def settle_type(
 ) -> Carried | None:
     """The carried value as the next attempt should have it; None if the body leaves it alone after all."""
     end: Any = frame.env.get(c.name)
+    if c.of is not None:
+        return c
     if end is param:
         return None
     if kind in ("parallel", "spmd"):
@@ -95,37 +124,52 @@ def _next_tile(frame: Frame, c: Carried, end: Var, outside: frozenset[str], node
     if end.type.shape != c.type.shape or end.type.dtype != c.type.dtype:
         raise _type_change(frame, c, end, node)
     session = frame.session
-    valid = []
-    for have, got in zip(c.type.valid, end.type.valid):
-        if at_most(have, got, session.ranges):
+    valid, axes = [], list(c.axes)
+    for axis, (have, got) in enumerate(zip(c.type.valid, end.type.valid)):
+        if axes[axis] is not None or at_most(have, got, session.ranges):
             valid.append(have)
             continue
-        got = substitute(got, {k: v for k, v in session.lets.items() if k.name not in outside})
-        inner = sorted(v.name for v in variables(got) if v.name not in outside)
-        if inner:
-            raise frame.error(
+        outer = substitute(got, {k: v for k, v in session.lets.items() if k.name not in outside})
+        if all(v.name in outside for v in variables(outer)):
+            valid.append(not_negative(apply("min", have, outer), session.ranges))
+            continue
+        inner = sorted(v.name for v in variables(outer) if v.name not in outside)
+        if c.type.shape[axis] > 1 and all(v in session.indices for v in variables(outer) if v.name in inner):
+            raise frame.error(  # a tail: most of what was accumulated would be lost with its iteration
                 "loop-carried",
                 f"the valid shape of {c.name} changes between iterations: it depends on {', '.join(inner)}",
                 node,
-                "give the parts one valid shape, or pl.set_validshape before the loop",
+                "give the parts one valid shape, or pl.fillpad the part with what changes nothing",
             )
-        valid.append(not_negative(apply("min", have, got), session.ranges))
-    return Carried(c.name, c.init, TileType(c.type.shape, c.type.dtype, (valid[0], valid[1])))
+        assert isinstance(c.init, Var) and isinstance(c.init.type, TileType)
+        first = c.init.type.valid[axis]
+        name = f"{c.name}.{('rows', 'cols')[axis]}"
+        axes[axis] = Carried(name, first, ScalarType(INDEX), of=(c.name, axis))
+        valid.append(first)
+    return Carried(c.name, c.init, replace(c.type, valid=(valid[0], valid[1])), (axes[0], axes[1]))
 
 
 def last_value(frame: Frame, c: Carried, node: ast.AST) -> Expr:
     """What an iteration hands to the next, of the carried type."""
+    if c.of is not None:
+        extent: Expr = frame.env[c.of[0]].type.valid[c.of[1]]
+        return extent
     end = frame.env[c.name]
     if is_number(end):
         return to_expr(end)
-    if isinstance(c.type, TileType) and end.type != c.type:
-        narrowed: Expr = frame.emit("set_validshape", (end, *c.type.valid), {}, node, c.name)
-        return narrowed
+    if isinstance(c.type, TileType):
+        valid = tuple(have if a is None else got for have, got, a in zip(c.type.valid, end.type.valid, c.axes))
+        if end.type.valid != valid:
+            end = frame.emit("set_validshape", (end, *valid), {}, node, c.name)
     return end  # type: ignore[no-any-return]
 
 
 def check_fixed(
-    frame: Frame, before: dict[str, Any], live: frozenset[str], carried: list[Carried], node: ast.For | ast.While | ast.With
+    frame: Frame,
+    before: dict[str, Any],
+    live: frozenset[str],
+    carried: list[Carried],
+    node: ast.For | ast.While | ast.With,
 ) -> None:
     """Names that live through the loop but cannot be carried must stay what they are."""
     names = {c.name for c in carried}

@@ -11,7 +11,7 @@ _OWN_BODIES = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunct
 
 def without_continues(tree: ast.AST) -> None:
     """Rewrites the bodies of all loops of `tree` in place."""
-    for node in ast.walk(tree):
+    for node in reversed(list(ast.walk(tree))):  # inner loops before those around them
         if isinstance(node, (ast.For, ast.While)) and any(_continues(s) for s in node.body):
             node.body = _or_pass(_lower(node.body), node)
 

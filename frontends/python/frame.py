@@ -42,6 +42,7 @@ class Session:
     ranges: inclusive bounds of scalars; lets: definitions of named scalars, down to parameters and loop indices.
     directions: of tensor parameters ("workspace" for `create_tensor`). written: tensors stored to so far.
     at: the statement being parsed. loops: index and bounds of the sequential loops around it, outermost first.
+    indices: of all loops so far; points: those of the loops that spread over cores.
     """
 
     builder: Builder = field(default_factory=Builder)
@@ -56,6 +57,8 @@ class Session:
     region_names: set[str] = field(default_factory=set)
     loops: list[tuple[Var, tuple[Expr, Expr, Expr]]] = field(default_factory=list)
     spmd_indices: list[Var] = field(default_factory=list)
+    indices: set[Var] = field(default_factory=set)
+    points: set[Var] = field(default_factory=set)
 
     def report(self, error: CompileError) -> None:
         if isinstance(error, Cascade):

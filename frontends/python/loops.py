@@ -9,7 +9,15 @@ from typing import Any
 
 from pyto.frontends.python.branches import truth
 from pyto.frontends.python.calls import bind_arguments
-from pyto.frontends.python.carried import candidates, check_fixed, first_value, last_value, settle_type
+from pyto.frontends.python.carried import (
+    candidates,
+    check_fixed,
+    declare,
+    first_value,
+    last_value,
+    settle_type,
+    with_extents,
+)
 from pyto.frontends.python.expressions import decide
 from pyto.frontends.python.frame import Bounds, Frame, PeelFirst
 from pyto.frontends.python.liveness import assigned
@@ -17,7 +25,7 @@ from pyto.frontends.python.statements import assign, region, run
 from pyto.frontends.python.values import Poison, describe
 from pyto.ir.nodes import BOOL, INDEX, Block, Const, Expr, Op, ScalarType, Var
 from pyto.ir.ranges import trip_count
-from pyto.ir.scalar import apply
+from pyto.ir.scalar import apply, substitute, variables
 from pyto.language.intrinsics import Intrinsic
 
 LOOPS = ("range", "parallel", "pipeline", "unroll", "spmd")
@@ -196,6 +204,8 @@ def _loop(
     if isinstance(start, Const) and isinstance(stop, Const) and stop.value <= start.value:
         _skip(frame, node, target, body)
         return
+    if session.region is None and header.kind in ("range", "pipeline"):
+        _check_bounds(frame, header, node)
     before = dict(frame.env)
     yielded = _yield_statement(body) if init_names else None
     if yielded is not None:
@@ -215,7 +225,11 @@ def _loop(
             inits = [first_value(frame, c, node) for c in carried]
             index = session.builder.var(_index_name(header, target), ScalarType(INDEX))
             session.ranges[index] = _index_bounds(frame, header.bounds)
-            params = [session.builder.var(c.name, c.type) for c in carried]
+            if header.kind != "while":
+                session.indices.add(index)
+            if session.region is None and header.kind in ("parallel", "spmd"):
+                session.points.add(index)
+            params = declare(frame, carried)
             if target is not None:
                 frame.env[target] = index
             frame.env.update((c.name, p) for c, p in zip(carried, params))
@@ -236,11 +250,10 @@ def _loop(
                         _take_yield(frame, yielded, init_names)
                     if len(session.errors) > errors_before:
                         break
-                    again = [
-                        n
-                        for c, p in zip(carried, params)
-                        if (n := settle_type(frame, header.kind, c, p, names_before, node)) is not None
-                    ]
+                    settled = (
+                        settle_type(frame, header.kind, c, p, names_before, node) for c, p in zip(carried, params)
+                    )
+                    again = with_extents([c for c in settled if c is not None])
                     if again == carried:
                         ends = [last_value(frame, c, node) for c in carried]
                         session.builder.append(Op("yield", tuple(ends), loc=frame.loc(node)))
@@ -269,23 +282,33 @@ def _loop(
         )
     if len(session.errors) > errors_before:
         carried = []
-    results = [session.builder.var(c.name, c.type) for c in carried]
+    results = declare(frame, carried)
     if len(session.errors) == errors_before:
         name, attrs = ("while", {}) if header.kind == "while" else ("for", _attrs(frame, header))
         block = Block((index, *params), tuple(ops))
-        session.builder.append(
-            Op(name, (*header.bounds, *inits), tuple(results), attrs, (block,), frame.loc(node))
-        )
-    _after(frame, node, target, before, {c.name: r for c, r in zip(carried, results)}, body)
+        session.builder.append(Op(name, (*header.bounds, *inits), tuple(results), attrs, (block,), frame.loc(node)))
+    _after(frame, node, target, before, {c.name: r for c, r in zip(carried, results) if c.of is None}, body)
     if yielded is not None and isinstance(yielded, ast.Assign) and results:
         by_name = {c.name: r for c, r in zip(carried, results)}
         values = tuple(by_name.get(n, before.get(n)) for n in init_names)
         assign(frame, yielded.targets[0], values[0] if len(values) == 1 else values, yielded, yielded.value)
 
 
+def _check_bounds(frame: Frame, header: Header, node: ast.AST) -> None:
+    """A loop of launches runs around the grids inside of it: its bounds are the same for all points around it."""
+    for bound in header.bounds:
+        if variables(substitute(bound, frame.session.lets)) & frame.session.points:
+            raise frame.error(
+                "host-loop",
+                "the bounds of this loop depend on the index of the pl.parallel around it",
+                node,
+                "put the loop into the region, or take bounds that hold for every iteration",
+            )
+
+
 def _attrs(frame: Frame, header: Header) -> dict[str, Any]:
     kind = "parallel" if header.kind == "spmd" else header.kind
-    if frame.session.region is not None and kind == "parallel" or frame.session.region is None and kind == "pipeline":
+    if kind == ("pipeline" if frame.session.region is None else "parallel"):
         kind = "range"
     return {"kind": kind, "stages": header.stages}
 
@@ -435,7 +458,7 @@ def _sole_at(frame: Frame, body: Sequence[ast.stmt]) -> bool:
     return isinstance(callee, Intrinsic) and callee.name == "at"
 
 
-def _check_spmd(frame: Frame, call: ast.Call, arguments: dict[str, Any]) -> None:
+def _check_spmd(frame: Frame, call: ast.expr, arguments: dict[str, Any]) -> None:
     predicate, predicate_node = arguments["predicate"]
     if predicate is not None:
         raise frame.error("unsupported", "pl.spmd(predicate=...) is not supported yet", predicate_node or call)

@@ -13,7 +13,7 @@ from pyto.frontends.python.subscripts import Axis, assemble_tile, load, read, sl
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.nodes import BOOL, INDEX, Const, Expr, Op, TensorType, TileType, Var, const
 from pyto.ir.ops import OPS, OpDef
-from pyto.ir.scalar import apply
+from pyto.ir.scalar import apply, substitute, variables
 from pyto.language.enums import AtomicType, TensorLayout
 
 
@@ -148,6 +148,13 @@ def _create(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> An
     for extent in extents:
         if isinstance(extent, Const) and extent.value <= 0:
             raise frame.error("bad-argument", f"extents must be positive, got {extent.value}", at)
+        if not variables(substitute(extent, session.lets)) <= set(session.dims.values()):
+            raise frame.error(
+                "dynamic-workspace",
+                "the size of a workspace must follow from the dims of the signature alone",
+                node,
+                "make it as large as it can become",
+            )
     result = session.builder.var(hint or "create_tensor", TensorType(extents, dtype))
     session.builder.append(Op("create_tensor", (), (result,), {}, loc=frame.loc(node)))
     session.directions[result] = "workspace"

@@ -11,8 +11,9 @@ from typing import Any, Union
 
 __all__ = [  # noqa: RUF022
     "Apply", "BF16", "BOOL", "Block", "Const", "DType", "DTYPES", "Expr", "FP16", "FP32", "Function", "INDEX", "INT8",
-    "INT16", "INT32", "LOOPS", "Loc", "Op", "Param", "Program", "ScalarType", "Space", "TensorType", "TileType", "Type", "UINT8",
-    "UINT16", "UINT32", "Var", "View", "const", "slot_bytes", "dtype", "first_values", "replace", "walk",
+    "INT16", "INT32", "LOOPS", "Loc", "Op", "Param", "Program", "ScalarType", "Space", "TensorType", "TileType", "Type",
+    "UINT8", "UINT16", "UINT32", "Var", "View", "const", "slot_bytes", "dtype", "first_values",
+    "replace", "walk",
 ]  # fmt: skip
 
 

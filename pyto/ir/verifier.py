@@ -223,7 +223,6 @@ class _Verifier:
     def _for(self, op: Op) -> None:
         if len(op.args) < 3 or len(op.blocks) != 1:
             raise VerifyError("a loop has start, stop, step and one block", op)
-        (body,) = op.blocks
         if op.attrs.get("kind") not in _KINDS:
             raise VerifyError(f"there is no loop of kind {op.attrs.get('kind')!r}", op)
         if not self.region and op.attrs["kind"] not in ("parallel", "range"):

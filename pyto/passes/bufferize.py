@@ -334,7 +334,7 @@ class _Bufferizer:
     def _move(self, targets: Sequence[Var], ends: Sequence[Expr], op: Op, ops: list[Op]) -> None:
         """At the end of a block: its tiles to where the loop or the `if` around keeps them."""
         moves = [
-            (self._view(target), self._view(end))  # type: ignore[arg-type]
+            (replace(self._view(target), valid=end.type.valid), self._view(end))  # type: ignore[arg-type, attr-defined]
             for target, end in zip(targets, ends)
             if is_tile(target) and self._new(target) is not self._new(end)  # type: ignore[arg-type]
         ]

@@ -54,7 +54,12 @@ def _repeated(block: Block) -> tuple[Expr, str] | None:
     for op in _all(block):
         for expr, hint in _scalars(op):
             for part in _parts(expr):
-                if not _may_fail(part) and part.op in WORTH_NAMING and variables(part) & here and not variables(part) & inner:
+                if (
+                    not _may_fail(part)
+                    and part.op in WORTH_NAMING
+                    and variables(part) & here
+                    and not variables(part) & inner
+                ):
                     count[part] += 1
                     hints.setdefault(part, hint if part == expr else "part")
     repeated = [e for e, n in count.items() if n > 1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyto.ir.nodes import Const, Expr, Var, View
 from pyto.ir.scalar import linear, substitute, variables
@@ -51,7 +52,7 @@ class _State:
 
     know: for each pipe, what is over before its next instruction starts, or is not done on this way at all.
     fenced: for each pipe, which of its own are over, by its barriers. pending: what a set flag tells who waits for it.
-    access, gm: who touched a buffer or a tensor last. waited: for each event the last waits for it; None while it is set.
+    access, gm: who touched a buffer or a tensor last. waited: of each event the last waits; None while it is set.
     """
 
     know: dict[str, int] = field(default_factory=dict)
@@ -69,18 +70,21 @@ class _State:
 
     def passed_by(self, numbers: int) -> None:
         """Counts instructions of the other way as over."""
-        for known in (self.know, self.fenced, self.pending):
-            for name in known:
-                known[name] |= numbers  # type: ignore[index]
+        known: tuple[dict[Any, int], ...] = (self.know, self.fenced, self.pending)
+        for each in known:
+            for name in each:
+                each[name] |= numbers
         for pipe in PIPES:
             self.know.setdefault(pipe, numbers)
             self.fenced.setdefault(pipe, numbers)
 
     def meet(self, other: _State) -> None:
         """What is known whichever way was taken."""
-        for mine, theirs in ((self.know, other.know), (self.fenced, other.fenced), (self.pending, other.pending)):
-            for name in mine:
-                mine[name] &= theirs.get(name, 0)  # type: ignore[index, attr-defined]
+        known: list[dict[Any, int]] = [self.know, self.fenced, self.pending]
+        theirs: list[dict[Any, int]] = [other.know, other.fenced, other.pending]
+        for each, there in zip(known, theirs):
+            for name in each:
+                each[name] &= there.get(name, 0)
         for key, touched in other.access.items():
             here = self.access.setdefault(key, {})
             for who, last in touched.items():

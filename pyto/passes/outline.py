@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pyto.errors import CompileError
+from pyto.errors import CompileError, InternalError
 from pyto.ir.builder import Names, names_of
 from pyto.ir.nodes import INDEX, Block, Const, Expr, Function, Op, Param, Program, ScalarType, TensorType, Var, walk
 from pyto.ir.ranges import index_range, trip_count
@@ -82,12 +82,7 @@ class _Outliner:
         """A loop of launches: inside of `pl.parallel` it turns into the outer one, for the points are independent."""
         bounds = tuple(around.on_host(e) for e in op.args)
         if None in bounds:
-            raise CompileError(
-                "host-loop",
-                "the bounds of this loop depend on the index of the pl.parallel around it",
-                op.loc,
-                remedy="put the loop into the region, or take bounds that hold for every iteration",
-            )
+            raise InternalError("the bounds of a loop of launches depend on a point of the grid around it", op.loc)
         return op.with_(args=bounds, blocks=(self.block(op.blocks[0], around),))
 
     def _if(self, op: Op, around: _Around) -> list[Op]:
@@ -107,12 +102,12 @@ class _Outliner:
         shape = []
         for extent in (*t.shape, *(e for loop in around.loops for e in loop.args[:3])):
             plain = substitute(extent, around.lets)
-            if not variables(plain) <= set(self.host.dims):
+            if not variables(plain) <= set(self.host.dims):  # the bounds of the loops around it
                 raise CompileError(
                     "dynamic-workspace",
-                    "the size of a workspace must follow from the dims of the signature alone",
+                    "a workspace of each iteration needs loops around it whose bounds follow from the dims alone",
                     op.loc,
-                    remedy="make it as large as it can become",
+                    remedy="create the workspace before the loops, as large as it can become",
                 )
             shape.append(plain)
         if not around.loops:

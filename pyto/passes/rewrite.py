@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -131,30 +131,32 @@ class Rewriter:
         index, *carried = body.params
         new_carried = []
         for var, init in zip(carried, first_values(op)):
-            new = Var(var.name, init.type) if isinstance(init, Var) else var
+            new = Var(var.name, self._type(var, init))
             new_carried.append(new)
             self.bind(var, new)
         self.ranges[index] = index_range(*op.args[:3]) if op.name == "for" else (Const(0), None)
         block = self.block(body, (index, *new_carried))
-        results = tuple(Var(r.name, c.type) for r, c in zip(op.results, new_carried))
-        self._emit_with(op, (block,), results, op.attrs if attrs is None else attrs)
+        self._emit_with(op, (block,), tuple(new_carried), op.attrs if attrs is None else attrs)
 
     def keep_if(self, op: Op) -> None:
         blocks = tuple(self.block(b) for b in op.blocks)
-        results = []
-        for i, r in enumerate(op.results):
-            t = simplify_type(substitute_type(r.type, self.env), self.ranges)
-            given = blocks[0].ops[-1].args[i]
-            if isinstance(t, TileType) and isinstance(given, Var) and isinstance(given.type, TileType):
-                t = replace(t, space=given.type.space)
-            results.append(Var(r.name, t))
-        self._emit_with(op, blocks, tuple(results), op.attrs)
+        self._emit_with(op, blocks, blocks[0].ops[-1].args, op.attrs)
 
-    def _emit_with(self, op: Op, blocks: tuple[Block, ...], results: tuple[Var, ...], attrs: Mapping[str, Any]) -> None:
-        for old, new in zip(op.results, results):
+    def _emit_with(self, op: Op, blocks: tuple[Block, ...], like: Sequence[Expr], attrs: Mapping[str, Any]) -> None:
+        results = []
+        for old, value in zip(op.results, like):
+            new = Var(old.name, self._type(old, value))
             self.bind(old, new)
+            results.append(new)
         self.loc = op.loc
-        self.emit(op.with_(blocks=blocks, results=results, attrs=attrs))
+        self.emit(op.with_(blocks=blocks, results=tuple(results), attrs=attrs))
+
+    def _type(self, var: Var, like: Expr) -> Type:
+        """The type of a value that a block is given or gives, in the memory that `like` lies in."""
+        t = simplify_type(substitute_type(var.type, self.env), self.ranges)
+        if isinstance(t, TileType) and isinstance(like, Var) and isinstance(like.type, TileType):
+            t = replace(t, space=like.type.space)
+        return t
 
     def retype(self, op: Op) -> tuple[Var, ...]:
         out = []

@@ -70,6 +70,16 @@ void printMessage(const char* format, ...) {
     std::fflush(stdout);
 }
 
+void failAssertion(Loc loc, const char* expression, const char* format, ...) {
+    char text[1024];
+    va_list list;
+    va_start(list, format);
+    std::vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (text[0] == 0) fail(loc, "assertion failed: %s", expression);
+    fail(loc, "%s", text);
+}
+
 void dumpValues(const char* where, const void* data, DataType type, uint32_t count, uint32_t desc, uint32_t line) {
     const Core& c = core();
     char head[160];

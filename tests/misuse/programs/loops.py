@@ -140,19 +140,98 @@ def spmd_in_region(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
 
 
 @pl.jit
-def host_range(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+def host_carries(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    n = 0
     for i in pl.range(4):
-#            ^^^^^^^^^^^ host-loop: pl.range outside a region is not supported yet
-#   help: pl.parallel
+#   ^^^^^^^^^^^^^^^^^^^^^ host-loop: n is handed from one iteration of a loop of host code to the next
+#   help: compute it from the index
+        with pl.at(level=CORE):
+            x[:, :] += n
+        n = n + i
+
+
+@pl.jit
+def host_bounds_of_a_point(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    for i in pl.parallel(4):
+        for k in pl.range(i):
+#       ^^^^^^^^^^^^^^^^^^^^^ host-loop: the bounds of this loop depend on the index of the pl.parallel around it
+#   help: put the loop into the region
+            with pl.at(level=CORE):
+                x[i : i + 1, :] += 1.0
+
+
+@pl.jit
+def endless(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        while True:
+#             ^^^^ endless: this loop never ends
+            x[:, :] += 1.0
+
+
+@pl.jit
+def endless_for_sure(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        for i in pl.range(4):
+            while i < 8:
+#                 ^^^^^ endless: the condition of this loop holds for ever
+                x[:, :] += 1.0
+
+
+@pl.jit
+def workspace_of_a_scalar(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]], n: pl.Scalar[pl.INT32]):
+    w = pl.create_tensor([n, 64], dtype=pl.FP32)
+#       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ dynamic-workspace: the size of a workspace must follow from the dims
+#   help: as large as it can become
+    with pl.at(level=CORE):
+        w[0:8, :] = x[:, :]
+        x[:, :] = w[0:8, :]
+
+
+@pl.jit
+def one_branch_only(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]], n: pl.Scalar[pl.INT32]):
+    with pl.at(level=CORE):
+        if n > 2:
+            t = x[:, :]
+        x[:, :] = t
+#                 ^ undefined-name: t is assigned in one branch only of the if at line
+#   help: assign it before the if
+
+
+@pl.jit
+def branches_disagree(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]], n: pl.Scalar[pl.INT32]):
+    with pl.at(level=CORE):
+        if n > 2:
+            t = x[0:8, :]
+        else:
+            t = x[0:4, :]
+        x[:, :] = t
+#                 ^ undefined-name: t is a tile [8, 64] of fp32 in one branch and a tile [4, 64] of fp32 in the other
+#   help: use two names
+
+
+@pl.jit
+def while_on_the_host(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]], n: pl.Scalar[pl.INT32]):
+    while n > 0:
+#         ^^^^^ host-loop: `while` outside a region is not part of the language
         with pl.at(level=CORE):
             x[:, :] += 1.0
+
+
+@pl.jit
+def breaks_out(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]], n: pl.Scalar[pl.INT32]):
+    with pl.at(level=CORE):
+        for i in pl.range(8):
+            if i == n:
+                break
+#               ^^^^^ unsupported-python: break is not part of the language
+            x[i : i + 1, :] += 1.0
 
 
 @pl.jit
 def step_of_zero(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
         for i in pl.range(0, 8, 0):
-#                               ^ bad-argument: the step of a loop must be positive, got 0
+#                               ^ bad-argument: the step of a loop must not be 0
             x[:, :] += 1.0
 
 

@@ -17,13 +17,6 @@ def helper(a):
 
 
 @pl.jit
-def while_loop(n: pl.Scalar[pl.INT32]):
-    while n > 0:
-#   ^^^^^^^^^^^^ unsupported-python: a `while` loop is not part of the language
-        pass
-
-
-@pl.jit
 def try_block(n: pl.Scalar[pl.INT32]):
     try:
 #   ^^^^ unsupported-python: try is not part of the language
@@ -257,27 +250,10 @@ def attribute_target(n: pl.Scalar[pl.FP32]):
 
 
 @pl.jit
-def run_time_if(x: pl.InOut[pl.Tensor[[4, 8], pl.FP32]], n: pl.Scalar[pl.INT32]):
-    with pl.at(level=CORE):
-        if n > 3:
-#          ^^^^^ unsupported: an `if` on a run-time condition is not supported yet
-            x[0:4, :] += 1.0
-
-
-@pl.jit
-def first_of_maybe_none(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]], n: pl.Scalar[pl.INT32]):
-    with pl.at(level=CORE):
-        for i in pl.range(n):
-            if i == 0:
-#              ^^^^^^ unsupported: an `if` on a run-time condition is not supported yet
-#   help: a first iteration goes before the loop
-                x[0:4, :] += 1.0
-
-
-@pl.jit
 def run_time_assert(n: pl.Scalar[pl.INT32]):
     assert n > 3
-#   ^^^^^^^^^^^^ unsupported: a run-time assert is not supported yet
+#   ^^^^^^^^^^^^ outside-region: a run-time assert runs on a core, and this is host code
+#   help: put it into a region
 
 
 @pl.jit

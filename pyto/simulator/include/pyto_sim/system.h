@@ -159,7 +159,7 @@ PYTO_ASCENDC_END
 #define PYTO_SIM_ASSERT(expression, ...) \
     (static_cast<bool>(expression)       \
          ? void(0)                       \
-         : pyto_sim::fail(pyto_sim::Loc{__FILE__, __LINE__}, "assertion failed: %s", #expression))
+         : pyto_sim::failAssertion(pyto_sim::Loc{__FILE__, __LINE__}, #expression, __VA_ARGS__))
 #undef assert
 #define assert(...) PYTO_SIM_ASSERT(__VA_ARGS__, "")
 #define ascendc_assert(...) PYTO_SIM_ASSERT(__VA_ARGS__, "")
