@@ -32,7 +32,7 @@ from pyto.ir.nodes import (
     walk,
 )
 from pyto.ir.scalar import apply, variables
-from pyto.passes.halve_rows import halve_rows
+from pyto.passes.halve_rows import halve_rows, halved_tiles
 from pyto.passes.homes import CUBE, PRODUCTS, VECTOR, Homes, add_on_vector_cores, carried_values
 from pyto.passes.liveness import is_tile
 from pyto.passes.simplify import drop_dead
@@ -103,6 +103,8 @@ class _Split:
     def run(self) -> list[Function]:
         self._effects(self.function.body)
         self._number()
+        received = {c.received for c in self.crossings.values() if c.target == VECTOR}
+        self.halved = halved_tiles(self.function.body, self.runs[VECTOR] | received)
         f = self.function
         if not self.vector_work and not self.runs[VECTOR]:
             return [self._part(CUBE, f.name, f.attrs)]
@@ -110,8 +112,9 @@ class _Split:
             return [f.with_(kind="vector")]
         attrs = {**f.attrs, "kernel": f.name}
         cube, vector = (self._part(s, self.host_names.fresh(f"{f.name}_{SUFFIX[s]}"), attrs) for s in (CUBE, VECTOR))
-        half = Var(self.names.fresh("half"), ScalarType(INDEX))
-        return [cube, halve_rows(vector.with_(body=Block((*vector.body.params, half), vector.body.ops)))]
+        half = Var(self.names.fresh("sub"), ScalarType(INDEX))
+        vector = vector.with_(body=Block((*vector.body.params, half), vector.body.ops))
+        return [cube, halve_rows(vector, self.halved)]
 
     # -- who makes what
     def _effects(self, block: Block) -> None:
@@ -258,7 +261,8 @@ class _Split:
                 waiting.append(c)
 
     def _slot(self, c: Crossing) -> tuple[Expr, ...]:
-        return c.ring, self.function.body.params[0], Const(0)
+        block = self.function.body.params[0] if self.blocks > 1 else Const(0)
+        return c.ring, block, Const(0)
 
     def _send(self, c: Crossing, loc: Loc | None) -> list[Op]:
         ring, *slot = self._slot(c)
