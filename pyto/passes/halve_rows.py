@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyto.ir.nodes import Block, Const, Expr, Function, Op, TileType, Type, Var, const
+from pyto.ir.builder import names_of
+from pyto.ir.nodes import LOOPS, Block, Const, Expr, Function, Op, TileType, Type, Var, const
 from pyto.ir.ops import OPS
-from pyto.ir.scalar import apply, simplify
+from pyto.ir.scalar import apply, substitute
 from pyto.passes.homes import PRODUCTS, carried_values
-from pyto.passes.rewrite import Handler, Rewriter, rewrite, substitute_type
+from pyto.passes.rewrite import rewrite
 
 BY_ROWS = frozenset({"elementwise", "cast", "row_expand", "col_expand", "full", "fillpad"})  # forms of operations
 ALSO_BY_ROWS = frozenset({"row_sum", "row_max", "row_min", "set_validshape", "empty"})
@@ -51,7 +52,7 @@ class _Halves:
         for op in block.ops:
             for inner in op.blocks:
                 self._block(inner)
-            if op.name in ("for", "while"):
+            if op.name in LOOPS:
                 for (param, first, last), result in zip(carried_values(op), op.results):
                     self._together(param, first, last, result)
             elif op.name == "if":
@@ -82,61 +83,60 @@ def _by_rows(op: Op) -> bool:
 
 def halve_rows(function: Function, halved: set[Var]) -> Function:
     """The function with half of the rows of the `halved` tiles, by its parameter for which of the two cores it is."""
-    sub = function.body.params[2]
+    return rewrite(_Halver(function, halved).run(), {})
 
-    def type_of(t: Type) -> Type:
+
+class _Halver:
+    def __init__(self, function: Function, halved: set[Var]) -> None:
+        self.function, self.names = function, names_of(function)
+        self.sub = function.body.params[2]
+        self.env: dict[Var, Expr] = {v: Var(v.name, self._half(v.type)) for v in halved}
+
+    def run(self) -> Function:
+        return self.function.with_(body=self._block(self.function.body))
+
+    def _half(self, t: Type) -> TileType:
         assert isinstance(t, TileType)
-        rows, middle = t.valid[0], t.shape[0] // 2
-        valid = const(middle) if rows == const(t.shape[0]) else clipped(rows - sub * middle, middle)
-        return replace(t, shape=(middle, t.shape[1]), valid=(valid, t.valid[1]))
+        middle = t.shape[0] // 2
+        return replace(t, shape=(middle, t.shape[1]), valid=(self._rows(t.valid[0], middle), t.valid[1]))
 
-    def clipped(rows: Expr, middle: int) -> Expr:
-        return apply("max", Const(0), apply("min", const(middle), rows))
+    def _rows(self, rows: Expr, middle: int) -> Expr:
+        """How many of a tile's valid rows lie in this core's half."""
+        if rows == const(2 * middle):
+            return const(middle)
+        return apply("max", Const(0), apply("min", const(middle), rows - self.sub * middle))
 
-    def shaped(rewriter: Rewriter, op: Op) -> None:
-        """What makes a tile of a given shape: half of it."""
-        if op.result not in halved:
-            rewriter.keep(op)
-            return
-        middle = op.result.type.shape[0] // 2  # type: ignore[union-attr]
-        args = op.args
-        if op.name == "load":
-            args = (args[0], *moved(args[1:], op.attrs["rows"], middle))
-        attrs = {**op.attrs, "shape": (middle, op.attrs["shape"][1])}
-        t = substitute_type(type_of(op.result.type), rewriter.env)
-        rewriter.keep(op.with_(args=args, attrs=attrs, results=(Var(op.result.name, t),)))
-        rewriter.bind(op.result, rewriter.out[-1].result)
+    def _var(self, v: Var) -> Var:
+        return self.env.get(v, v)  # type: ignore[return-value]
 
-    def moved(offsets: tuple[Expr, ...], axis: int, middle: int) -> tuple[Expr, ...]:
-        return tuple(o + sub * middle if i == axis else o for i, o in enumerate(offsets))
+    def _block(self, block: Block) -> Block:
+        ops: list[Op] = []
+        for op in block.ops:
+            self._op(op, ops)
+        return Block(tuple(self._var(p) for p in block.params), tuple(ops))
 
-    def set_valid(rewriter: Rewriter, op: Op) -> None:
-        tile, rows, cols = op.args
-        if op.result in halved and rows != const(op.result.type.shape[0]):  # type: ignore[union-attr]
-            middle = op.result.type.shape[0] // 2  # type: ignore[union-attr]
-            op = op.with_(args=(tile, clipped(rows - sub * middle, middle), cols))
-        rewriter.keep(op)
+    def _op(self, op: Op, out: list[Op]) -> None:
+        attrs = op.attrs
+        made = next((r for r in op.results if r in self.env), None)
+        if made is not None and "shape" in attrs:
+            attrs = {**attrs, "shape": (rows_of(self._var(made)), attrs["shape"][1])}
+        args = [substitute(a, self.env) for a in op.args]
+        if made is not None and op.name == "load":
+            args[1 + attrs["rows"]] += self.sub * rows_of(self._var(made))
+        elif made is not None and op.name == "set_validshape":
+            args[1] = self._rows(op.args[1], rows_of(self._var(made)))
+        elif op.name == "store" and op.args[1] in self.env:
+            args[2 + attrs["rows"]] += self.sub * rows_of(args[1])
+        elif op.name == "store":  # the first core does it
+            args[1] = self._of_first(op.args[1], op, out)
+        results = tuple(self._var(r) for r in op.results)
+        blocks = tuple(self._block(b) for b in op.blocks)
+        out.append(op.with_(args=tuple(args), results=results, attrs=attrs, blocks=blocks))
 
-    def store(rewriter: Rewriter, op: Op) -> None:
-        tensor, tile, *offsets = op.args
+    def _of_first(self, tile: Expr, op: Op, out: list[Op]) -> Var:
+        """The tile on the first core; on the second one its valid part is empty."""
         assert isinstance(tile, Var) and isinstance(tile.type, TileType)
-        if tile.name in names:
-            op = op.with_(args=(tensor, tile, *moved(tuple(offsets), op.attrs["rows"], tile.type.shape[0])))
-        else:  # the first core
-            rows, cols = tile.type.valid
-            mine = replace(tile.type, valid=(simplify(rows * (Const(1) - sub), rewriter.ranges), cols))
-            tile = rewriter.make("set_validshape", tile, *mine.valid, hint=tile.name, type=mine)
-            op = op.with_(args=(tensor, tile, *offsets))
-        rewriter.keep(op)
-
-    def branches(rewriter: Rewriter, op: Op) -> None:
-        types = (type_of(r.type) if r in halved else r.type for r in op.results)
-        rewriter.keep(op.with_(results=tuple(Var(r.name, t) for r, t in zip(op.results, types))))
-        for old, new in zip(op.results, rewriter.out[-1].results):
-            rewriter.bind(old, new)
-
-    names = {v.name for v in halved}
-    handlers: dict[str, Handler] = dict.fromkeys(("load", "full", "empty", "slice"), shaped)
-    handlers |= {"set_validshape": set_valid, "store": store, "if": branches}
-    return rewrite(function, handlers)
-
+        valid = tile.type.valid[0] * (Const(1) - self.sub), tile.type.valid[1]
+        mine = Var(self.names.fresh(tile.name), replace(tile.type, valid=valid))
+        out.append(Op("set_validshape", (tile, *valid), (mine,), {}, (), op.loc))
+        return mine

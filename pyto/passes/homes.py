@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyto.errors import CompileError
-from pyto.ir.nodes import BF16, FP16, FP32, Block, Const, Expr, Function, Op, Var, walk
+from pyto.ir.nodes import BF16, FP16, FP32, LOOPS, Block, Const, Expr, Function, Op, Var, first_values, walk
 from pyto.passes.liveness import is_tile
 from pyto.passes.rewrite import Rewriter, rewrite
 
@@ -26,7 +26,7 @@ class Homes:
 
     def _block(self, block: Block, depth: int) -> None:
         for op in block.ops:
-            if op.name in ("for", "while"):
+            if op.name in LOOPS:
                 self._loop(op, depth)
             elif op.name == "if":
                 self._branches(op, depth)
@@ -89,8 +89,7 @@ class Homes:
 def carried_values(loop: Op) -> Iterator[tuple[Var, Expr, Expr]]:
     """The param, the first and the next value of all that a loop carries."""
     (body,) = loop.blocks
-    firsts = loop.args[3:] if loop.name == "for" else loop.args
-    return zip(body.params[1:], firsts, body.ops[-1].args)
+    return zip(body.params[1:], first_values(loop), body.ops[-1].args)
 
 
 def _narrows(op: Op) -> bool:
@@ -110,7 +109,7 @@ def _accumulates(value: Expr, start: Var, inside: dict[Var, Op]) -> bool:
         return False
     if op.name == "matmul_acc":
         return _accumulates(op.args[0], start, inside)
-    if op.name in ("for", "while"):
+    if op.name in LOOPS:
         param, first, last = list(carried_values(op))[op.results.index(value)]  # type: ignore[arg-type]
         return _accumulates(first, start, inside) and _accumulates(last, param, inside)
     if op.name == "if":

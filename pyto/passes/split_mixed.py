@@ -16,6 +16,7 @@ from pyto.errors import CompileError
 from pyto.ir.builder import Names, names_of
 from pyto.ir.nodes import (
     INDEX,
+    LOOPS,
     Block,
     Const,
     Expr,
@@ -152,7 +153,7 @@ class _Split:
         op = self.homes.made[value]
         if op.name in PRODUCTS:
             return [(a, op.name == "matmul" or i > 0) for i, a in enumerate(op.args)]
-        if op.name in ("for", "while"):
+        if op.name in LOOPS:
             return [(op.blocks[0].params[1 + op.results.index(value)], False)]
         if op.name == "if":
             return [(b.ops[-1].args[op.results.index(value)], False) for b in op.blocks]
