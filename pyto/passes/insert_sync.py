@@ -6,13 +6,14 @@ joined where that stays right, and whatever turns out to be implied by others is
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from pyto.errors import InternalError
 from pyto.ir.nodes import Apply, Block, Const, Expr, Function, Op, Program, View
 from pyto.ir.scalar import apply
-from pyto.passes.ordering import Conflict, conflicts, events_apart
+from pyto.passes.ordering import Conflict, Order, Plan
 from pyto.passes.trace import Path, Sync, Trace, blocks_of, rotating_loop
 from pyto.target import EVENT_IDS, FRACTAL, MMAD_BARRIER_FRACTALS
 
@@ -44,9 +45,8 @@ class _Planner:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.trace = Trace(function)
-        self.syncs: list[Sync] = []
-        self.barriers: frozenset[Path] = frozenset()  # items with a barrier of their pipe before them
-        self.fences: frozenset[Path] = frozenset()  # items with a barrier of all pipes before them
+        self.order = Order(self.trace)
+        self.plan = Plan()
 
     def run(self) -> Function:
         self._cover()
@@ -56,95 +56,101 @@ class _Planner:
             self._thin()
         return self.function.with_(body=self._emit(self.function.body, ()))
 
-    def _holds(self, syncs: list[Sync], barriers: frozenset[Path] | None = None) -> bool:
-        return conflicts(self.trace, syncs, self.barriers if barriers is None else barriers, self.fences) == []
+    def _take(self, plan: Plan, changed: Iterable[Path]) -> bool:
+        """Changes to a plan that orders everything."""
+        if not self.order.holds(plan, changed):
+            return False
+        self.plan = plan
+        return True
 
     def _cover(self) -> None:
         for _ in range(100):
-            found = conflicts(self.trace, self.syncs, self.barriers, self.fences, first_only=False)
+            found = self.order.conflicts(self.plan)
             if found is None:
                 raise InternalError(f"synchronisation of {self.function.name}: a wait has no set", self.function.loc)
             if not found:
-                return
-            self.barriers |= {c.second.path for c in found if c.first.pipe == c.second.pipe}
-            for sync in (_event(c) for c in found if c.first.pipe != c.second.pipe):
-                if sync not in self.syncs:
-                    self.syncs.append(sync)
-        raise InternalError(f"synchronisation of {self.function.name} does not converge", self.function.loc)
+                break
+            barriers = self.plan.barriers | {c.second.path for c in found if c.first.pipe == c.second.pipe}
+            events = dict.fromkeys(_event(c) for c in found if c.first.pipe != c.second.pipe)
+            syncs = (*self.plan.syncs, *(e for e in events if e not in self.plan.syncs))
+            self.plan = replace(self.plan, syncs=syncs, barriers=barriers)
+        else:
+            raise InternalError(f"synchronisation of {self.function.name} does not converge", self.function.loc)
+        self._take(self.plan, ())
 
     def _join(self) -> None:
         i = 0
-        while i < len(self.syncs):
-            for other in self.syncs[i + 1 :]:
-                joined = _joined(self.syncs[i], other)
+        while i < len(self.plan.syncs):
+            first = self.plan.syncs[i]
+            for other in self.plan.syncs[i + 1 :]:
+                joined = _joined(first, other)
                 if joined is None:
                     continue
-                rest = [s for s in self.syncs if s is not self.syncs[i] and s is not other]
-                if self._holds([*rest[:i], joined, *rest[i:]]):
-                    self.syncs = [*rest[:i], joined, *rest[i:]]
+                rest = self.plan.without(first).without(other).syncs
+                plan = replace(self.plan, syncs=(*rest[:i], joined, *rest[i:]))
+                if self._take(plan, (*_places(first), *_places(other))):
                     i -= 1
                     break
             i += 1
 
     def _thin(self) -> None:
-        for sync in sorted(self.syncs, key=lambda s: (not s.carried, -len(s.block))):
-            rest = [s for s in self.syncs if s is not sync]
-            if self._holds(rest):
-                self.syncs = rest
-        for path in sorted(self.barriers, reverse=True):
-            if self._holds(self.syncs, self.barriers - {path}):
-                self.barriers -= {path}
+        for sync in sorted(self.plan.syncs, key=lambda s: (not s.carried, -len(s.block))):
+            self._take(self.plan.without(sync), _places(sync))
+        for path in sorted(self.plan.barriers, reverse=True):
+            self._take(replace(self.plan, barriers=self.plan.barriers - {path}), [path])
 
     def _number(self) -> bool:
         """Event ids for each pair of pipes, one for each sync while they last, then shared where that is safe.
 
         False if one was left without: a barrier of all pipes now stands in its place, which may make others needless.
         """
-        numbered: list[Sync] = []
-        for sync in sorted(self.syncs, key=lambda s: (not s.carried, s.block, s.after, s.before)):
-            pair = [s for s in numbered if (s.src, s.dst) == (sync.src, sync.dst)]
-            free = max((s.event + s.slots for s in pair), default=0)
-            if free + sync.slots <= EVENT_IDS:
-                numbered.append(replace(sync, event=free))
-                continue
-            shared = (replace(sync, event=e) for e in range(EVENT_IDS - sync.slots + 1))
-            safe = next((s for s in shared if self._apart([*numbered, s])), None)
-            if safe is None:
-                self.fences |= {(*sync.block, sync.before)}
-                self.syncs = [s for s in self.syncs if s is not sync]
-                return False
-            numbered.append(safe)
-        self.syncs = numbered
+        together = self.order.without_set(self.plan)
+        numbered: list[tuple[Sync, Sync]] = []  # as planned, and with its id
+        for sync in sorted(self.plan.syncs, key=lambda s: (not s.carried, s.block, s.after, s.before)):
+            same = [(s, n) for s, n in numbered if (s.src, s.dst) == (sync.src, sync.dst)]
+            free = max((n.event + n.slots for _, n in same), default=0)
+            if free + sync.slots > EVENT_IDS:
+                taken = {n.event + k for s, n in same if (s, sync) in together for k in range(n.slots)}
+                fits = (e for e in range(EVENT_IDS - sync.slots + 1) if not taken & set(range(e, e + sync.slots)))
+                found = None if (sync, sync) in together else next(fits, None)
+                if found is None:
+                    fenced = self.plan.without(sync)
+                    fence = (*sync.block, sync.before)
+                    if not self._take(replace(fenced, fences=fenced.fences | {fence}), (fence, *_places(sync))):
+                        raise InternalError(f"a barrier of all pipes in {self.function.name} orders less than an event")
+                    return False
+                free = found
+            numbered.append((sync, replace(sync, event=free)))
+        self.plan = replace(self.plan, syncs=tuple(n for _, n in numbered))
         return True
-
-    def _apart(self, numbered: list[Sync]) -> bool:
-        """Whether the ids of `numbered` are never set twice; syncs without an id yet count as ids of their own."""
-        have = {replace(s, event=0) for s in numbered}
-        others = [replace(s, event=1000 + 100 * i) for i, s in enumerate(self.syncs) if replace(s, event=0) not in have]
-        return events_apart(self.trace, [*numbered, *others], self.barriers, self.fences)
 
     # -- writing it down
     def _emit(self, block: Block, path: Path) -> Block:
         ops: list[Op] = []
         for i, op in enumerate(block.ops):
             here = (*path, i)
-            if here in self.fences:
+            if here in self.plan.fences:
                 ops.append(Op("barrier", (), (), {"pipe": "ALL"}, (), op.loc))
-            for s in self.syncs:
+            for s in self.plan.syncs:
                 if (*s.block, s.before) == here:
                     ops.append(_flag("wait_flag", s, _slot_id(s), op))
-            if here in self.barriers:
+            if here in self.plan.barriers:
                 ops.append(Op("barrier", (), (), {"pipe": self.trace.by_path[here].pipe}, (), op.loc))
-            homes = [s for s in self.syncs if s.carried and s.home == here]
+            homes = [s for s in self.plan.syncs if s.carried and s.home == here]
             for s in homes:
                 ops += [_flag("set_flag", s, Const(s.event + n), op) for n in range(s.slots)]
             ops.append(op.with_(blocks=tuple(self._emit(b, at) for b, at in blocks_of(op, here))))
-            for s in self.syncs:
+            for s in self.plan.syncs:
                 if (*s.block, s.after) == here:
                     ops.append(_flag("set_flag", s, _slot_id(s), op))
             for s in homes:
                 ops += [_flag("wait_flag", s, Const(s.event + n), op) for n in range(s.slots)]
         return Block(block.params, tuple(ops))
+
+
+def _places(sync: Sync) -> list[Path]:
+    """The items where its sets and waits stand."""
+    return [(*sync.block, sync.after), (*sync.block, sync.before), *([sync.home] if sync.carried else [])]
 
 
 def _flag(name: str, sync: Sync, event: Expr, near: Op) -> Op:

@@ -1,16 +1,19 @@
 """Happens-before on the pipes of a core, decided on the trace of a machine-stage function.
 
 Each pipe runs its instructions in order; a set flag lies behind all earlier instructions of its pipe, a wait flag
-before all later ones.
+before all later ones. Which pairs touch the same bytes follows from the trace alone; a plan of events and barriers is
+judged by a run over the trace. Plans differ little from one to the next, so a run starts where the change begins, from
+what was known there under the last good plan, and ends where it knows the same again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from pyto.ir.nodes import Const, Expr, Var, View
+from pyto.ir.nodes import Const, Expr, Op, Var, View, walk
 from pyto.ir.scalar import linear, substitute, variables
 from pyto.passes.trace import PIPES, Key, Leaf, Path, Step, Sync, Trace, slot_number, tensor_of
 
@@ -25,25 +28,16 @@ class Conflict:
     loop: int | None
 
 
-def conflicts(
-    trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path], fences: frozenset[Path], first_only: bool = True
-) -> list[Conflict] | None:
-    """Unordered pairs of instructions (one, or all that direct events would have to order); None if a wait has no set.
+@dataclass(frozen=True)
+class Plan:
+    """`barriers`: items with a barrier of their own pipe before them; `fences`: those with one of all pipes."""
 
-    `barriers` are the items with a barrier of their own pipe before them, `fences` those with one of all pipes.
-    """
-    return _Run(trace, syncs, barriers, fences, first_only).run()
+    syncs: tuple[Sync, ...] = ()
+    barriers: frozenset[Path] = frozenset()
+    fences: frozenset[Path] = frozenset()
 
-
-def events_apart(trace: Trace, syncs: Sequence[Sync], barriers: frozenset[Path], fences: frozenset[Path]) -> bool:
-    """Whether no event is set again before the wait for its last set is known to be over."""
-    run = _Run(trace, syncs, barriers, fences, False)
-    run.run()
-    return not run.overlap
-
-
-Access = dict[Key, dict[tuple[str, bool], tuple[tuple[int, Leaf, dict[Var, int]], ...]]]
-Touches = dict[Var, tuple[tuple[int, Leaf, dict[Var, int], bool], ...]]
+    def without(self, sync: Sync) -> Plan:
+        return replace(self, syncs=tuple(s for s in self.syncs if s is not sync))
 
 
 @dataclass
@@ -52,31 +46,23 @@ class _State:
 
     know: for each pipe, what is over before its next instruction starts, or is not done on this way at all.
     fenced: for each pipe, which of its own are over, by its barriers. pending: what a set flag tells who waits for it.
-    access, gm: who touched a buffer or a tensor last. waited: of each event the last waits; None while it is set.
+    waited: the last waits for each event.
     """
 
-    know: dict[str, int] = field(default_factory=dict)
-    fenced: dict[str, int] = field(default_factory=dict)
+    know: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PIPES, 0))
+    fenced: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PIPES, 0))
     pending: dict[tuple[Sync, int], int] = field(default_factory=dict)
-    access: Access = field(default_factory=dict)
-    gm: Touches = field(default_factory=dict)
-    waited: dict[tuple[str, str, int], int | None] = field(default_factory=dict)
+    waited: dict[tuple[Sync, int], int] = field(default_factory=dict)
 
     def copy(self) -> _State:
-        access = {key: dict(touched) for key, touched in self.access.items()}
-        return _State(
-            dict(self.know), dict(self.fenced), dict(self.pending), access, dict(self.gm), dict(self.waited)
-        )  # fmt: skip
+        return _State(dict(self.know), dict(self.fenced), dict(self.pending), dict(self.waited))
 
     def passed_by(self, numbers: int) -> None:
         """Counts instructions of the other way as over."""
-        known: tuple[dict[Any, int], ...] = (self.know, self.fenced, self.pending)
+        known: list[dict[Any, int]] = [self.know, self.fenced, self.pending]
         for each in known:
             for name in each:
                 each[name] |= numbers
-        for pipe in PIPES:
-            self.know.setdefault(pipe, numbers)
-            self.fenced.setdefault(pipe, numbers)
 
     def meet(self, other: _State) -> None:
         """What is known whichever way was taken."""
@@ -85,152 +71,315 @@ class _State:
         for each, there in zip(known, theirs):
             for name in each:
                 each[name] &= there.get(name, 0)
-        for key, touched in other.access.items():
-            here = self.access.setdefault(key, {})
-            for who, last in touched.items():
-                here[who] = (*here.get(who, ()), *(t for t in last if t not in here.get(who, ())))
-        for tensor, touches in other.gm.items():
-            have = self.gm.get(tensor, ())
-            self.gm[tensor] = (*have, *(t for t in touches if t not in have))
         for event, waits in other.waited.items():
-            mine_waits = self.waited.get(event, 0)
-            self.waited[event] = None if waits is None or mine_waits is None else waits | mine_waits
+            self.waited[event] = self.waited.get(event, 0) | waits
+
+    def knows_as(self, other: _State) -> bool:
+        return self.know == other.know and self.fenced == other.fenced and self.pending == other.pending
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """An instruction that must be over before another starts: its number, and the operand of the other."""
+
+    number: int
+    view: View | None
+
+
+class Order:
+    """Judges plans for one trace, keeping the last good one."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.plan = Plan()
+        self.steps = trace.steps
+        self.ops = [step for step in trace.steps if step.kind == "op"]
+        self.pairs = _pairs(trace)
+        self.waits: dict[tuple[int, Sync, int], int] = {}  # the numbers of waits: by step, event and slot
+        self.marks: dict[int, _Mark] = {}  # the last good plan's run, before each item
+
+    @cached_property
+    def span(self) -> dict[Path, tuple[int, int]]:
+        """The first and the last step at which an item is begun or ended."""
+        found: dict[Path, tuple[int, int]] = {}
+        for i, step in enumerate(self.steps):
+            found[step.path] = found.get(step.path, (i, i))[0], i
+        return found
+
+    def conflicts(self, plan: Plan) -> list[Conflict] | None:
+        """All unordered pairs that direct events would have to order; None if a wait has no set."""
+        run = _Run(self, plan, True)
+        run.go(0)
+        return run.result()
+
+    def holds(self, plan: Plan, changed: Iterable[Path]) -> bool:
+        """Whether `plan` orders everything; `changed` are the items where it differs from the last good plan.
+
+        A plan that does is the last good one from then on.
+        """
+        spans = [self.span[path] for path in changed if path in self.span]
+        run, start, end = _Run(self, plan, False), 0, len(self.steps)
+        if spans and self.marks:
+            end = max(last for _, last in spans)
+            start = max((i for i in self.marks if i <= min(first for first, _ in spans)), default=0)
+        if start:
+            run.resume(self.marks[start])
+        met = run.go(start, end)
+        if run.result() != []:
+            return False
+        self.plan = plan
+        kept = {i: m for i, m in self.marks.items() if i < start or (met is not None and i >= met)}
+        self.marks = {**kept, **run.marks}
+        return True
+
+    def without_set(self, plan: Plan) -> set[tuple[Sync, Sync]]:
+        """Pairs of events (and events by themselves) that must not have one id, for one may be set while the other is
+        not waited for yet."""
+        run = _Run(self, plan, True, ids=True)
+        run.go(0)
+        return run.together
+
+
+@dataclass
+class _Mark:
+    """A run, before the item of a step."""
+
+    state: _State
+    forks: list[tuple[_State, int, int]]
+    ways: list[tuple[_State, int, int]]
+    op: int
+    done: dict[str, int]
 
 
 class _Run:
-    def __init__(
-        self,
-        trace: Trace,
-        syncs: Sequence[Sync],
-        barriers: frozenset[Path],
-        fences: frozenset[Path],
-        first_only: bool,
-    ) -> None:
-        self.trace, self.first_only, self.barriers, self.fences = trace, first_only, barriers, fences
+    def __init__(self, order: Order, plan: Plan, everything: bool, ids: bool = False) -> None:
+        self.order, self.everything, self.ids = order, everything, ids
+        self.barriers, self.fences = plan.barriers, plan.fences
+        self.syncs = plan.syncs
         self.before: dict[Path, list[tuple[Sync, bool, bool]]] = {}  # (sync, whether a set, whether every slot)
         self.after: dict[Path, list[tuple[Sync, bool, bool]]] = {}
-        for s in syncs:
+        for s in plan.syncs:
             self.before.setdefault((*s.block, s.before), []).append((s, False, False))
             self.after.setdefault((*s.block, s.after), []).append((s, True, False))
-        for s in syncs:
+        for s in plan.syncs:
             if s.carried:
                 self.before.setdefault(s.home, []).append((s, True, True))
                 self.after.setdefault(s.home, []).append((s, False, True))
-        self.next = 0
-        self.done: dict[str, int] = dict.fromkeys(PIPES, 0)  # the instructions and waits of each pipe
         self.state = _State()
-        self.forks: list[tuple[_State, int]] = []  # the state at the fork, and the next number there
-        self.ways: list[tuple[_State, int]] = []  # the state at the end of the first way, and the next number there
+        self.next = 0  # the number of the next instruction
+        self.waits = 0  # the waits met since the last fork
+        self.done: dict[str, int] = dict.fromkeys(PIPES, 0)  # the instructions and waits of each pipe
+        self.forks: list[tuple[_State, int, int]] = []  # the state at the fork, the next number, the waits before it
+        self.ways: list[tuple[_State, int, int]] = []  # the state at the end of the first way, the next number, waits
+        self.marks: dict[int, _Mark] = {}
         self.found: list[Conflict] = []
         self.broken = False
-        self.overlap = False
+        self.together: set[tuple[Sync, Sync]] = set()
 
-    def run(self) -> list[Conflict] | None:
-        for step in self.trace.steps:
+    def resume(self, mark: _Mark) -> None:
+        self.state, self.done, self.next = mark.state.copy(), dict(mark.done), mark.op
+        self.forks = [(s.copy(), n, w) for s, n, w in mark.forks]
+        self.ways = [(s.copy(), n, w) for s, n, w in mark.ways]
+
+    def mark(self) -> _Mark:
+        forks = [(s.copy(), n, w) for s, n, w in self.forks]
+        ways = [(s.copy(), n, w) for s, n, w in self.ways]
+        return _Mark(self.state.copy(), forks, ways, self.next, dict(self.done))
+
+    def result(self) -> list[Conflict] | None:
+        return None if self.broken else self.found
+
+    def go(self, start: int, changed: int | None = None) -> int | None:
+        """Runs from a step on. Gives the step behind `changed` at which all is known that was known there before."""
+        steps, old = self.order.steps, self.order.marks
+        for i in range(start, len(steps)):
+            step = steps[i]
             if step.kind == "op":
                 self.op(step)
-            elif step.kind in ("before", "after"):
-                if step.kind == "before" and step.path in self.fences:
+            elif step.kind == "before":
+                if changed is not None:
+                    if i > changed and i in old and self._as(old[i]):
+                        return i
+                    self.marks[i] = self.mark()
+                if step.path in self.fences:
                     self.fence()
-                for s, is_set, every in (self.before if step.kind == "before" else self.after).get(step.path, ()):
-                    numbers = range(s.slots) if every else (slot_number(s.slots, s.slot, step.env),)
-                    for n in numbers:
-                        self.set(s, n) if is_set else self.wait(s, n)
+                self.flags(i, step, self.before)
+            elif step.kind == "after":
+                self.flags(i, step, self.after)
             else:
                 getattr(self, step.kind)()
-            if self.broken or (self.first_only and self.found):
-                break
-        return None if self.broken or (self.state.pending and not self.found) else self.found
+            if self.broken or (self.found and not self.everything):
+                return None
+        if self.state.pending and not self.found:
+            self.broken = True
+        return None
+
+    def _as(self, mark: _Mark) -> bool:
+        return (
+            self.state.knows_as(mark.state)
+            and all(a[0].knows_as(b[0]) for a, b in zip(self.forks, mark.forks))
+            and all(a[0].knows_as(b[0]) for a, b in zip(self.ways, mark.ways))
+        )
+
+    def flags(self, i: int, step: Step, table: dict[Path, list[tuple[Sync, bool, bool]]]) -> None:
+        for s, is_set, every in table.get(step.path, ()):
+            numbers = range(s.slots) if every else (slot_number(s.slots, s.slot, step.env),)
+            for n in numbers:
+                self.set(s, n) if is_set else self.wait(i, s, n)
 
     # -- ways that part and meet
     def fork(self) -> None:
-        self.forks.append((self.state.copy(), self.next))
+        self.forks.append((self.state.copy(), self.next, self.waits))
+        self.waits = 0
 
     def other(self) -> None:
-        state, start = self.forks.pop()
-        state.passed_by((1 << self.next) - (1 << start))
-        self.ways.append((self.state, self.next))
-        self.state = state
+        state, start, outer = self.forks.pop()
+        state.passed_by(((1 << self.next) - (1 << start)) | self.waits)
+        self.ways.append((self.state, self.next, outer | self.waits))
+        self.state, self.waits = state, 0
 
     def join(self) -> None:
-        first, middle = self.ways.pop()
-        first.passed_by((1 << self.next) - (1 << middle))
+        first, middle, outer = self.ways.pop()
+        first.passed_by(((1 << self.next) - (1 << middle)) | self.waits)
         if first.pending.keys() != self.state.pending.keys():
             self.broken = True
         self.state.meet(first)
+        self.waits |= outer
 
     # -- what happens
-    def number(self, pipe: str) -> int:
-        now = self.next
-        self.next += 1
-        self.done[pipe] |= 1 << now
-        return now
-
     def fence(self) -> None:
-        everything = (1 << self.next) - 1
+        everything = 0
+        for done in self.done.values():
+            everything |= done
         self.state.know = dict.fromkeys(PIPES, everything)
 
     def set(self, s: Sync, slot: int) -> None:
         state = self.state
+        known = state.know[s.src]
         if (s, slot) in state.pending:
             self.broken = True
-        event = s.src, s.dst, s.event + slot
-        last, known = state.waited.get(event, 0), state.know.get(s.src, 0)
-        if last is None or last & ~known:
-            self.overlap = True
-        state.waited[event] = None
+        if self.ids:
+            self.share(s, known)
         state.pending[s, slot] = known | self.done[s.src]
 
-    def wait(self, s: Sync, slot: int) -> None:
+    def share(self, s: Sync, known: int) -> None:
+        for other in self.syncs:
+            if (other.src, other.dst) != (s.src, s.dst) or (s, other) in self.together:
+                continue
+            for n in range(other.slots):
+                unknown = self.state.waited.get((other, n), 0) & ~known
+                if unknown or (other is not s and (other, n) in self.state.pending):
+                    self.together |= {(s, other), (other, s)}
+
+    def wait(self, i: int, s: Sync, slot: int) -> None:
         told = self.state.pending.pop((s, slot), None)
         if told is None:
             self.broken = True
             return
-        self.state.know[s.dst] = self.state.know.get(s.dst, 0) | told
-        self.state.waited[s.src, s.dst, s.event + slot] = 1 << self.number(s.dst)
+        self.state.know[s.dst] |= told
+        if self.ids:
+            waits = self.order.waits
+            bit = 1 << waits.setdefault((i, s, slot), len(self.order.ops) + len(waits))
+            self.done[s.dst] |= bit
+            self.waits |= bit
+            self.state.waited[s, slot] = bit
 
     def op(self, step: Step) -> None:
-        leaf, state = step.leaf, self.state
+        leaf, state, number = step.leaf, self.state, self.next
         assert leaf is not None
         if leaf.path in self.barriers:
-            state.fenced[leaf.pipe] = self.done[leaf.pipe] | state.fenced.get(leaf.pipe, 0)
-        for key, write, view in step.touched:
-            for other in self.trace.overlapping(key):
-                for (_, was_write), last in state.access.get(other, {}).items():
-                    if write or was_write:
-                        for n, first, at in last:
-                            self.compare(n, first, at, step, view)
-        now = self.number(leaf.pipe)
-        for key, write, _ in step.touched:
-            state.access.setdefault(key, {})[leaf.pipe, write] = ((now, leaf, step.env),)
-        tensor = tensor_of(leaf.op)
-        if tensor in self.trace.shared_tensors:
-            assert tensor is not None
-            self.touch_gm(tensor, step, now)
+            state.fenced[leaf.pipe] |= self.done[leaf.pipe]
+        know, fenced = state.know[leaf.pipe], state.fenced[leaf.pipe]
+        for pair in self.order.pairs[number]:
+            if know >> pair.number & 1:
+                continue
+            earlier = self.order.ops[pair.number]
+            first = earlier.leaf
+            assert first is not None
+            if first.pipe == leaf.pipe:
+                if fenced >> pair.number & 1:
+                    continue
+                fenced |= self.done[first.pipe] & ((2 << pair.number) - 1)
+            else:  # as if an event ordered them
+                know |= self.done[first.pipe] & ((2 << pair.number) - 1)
+            self.found.append(Conflict(first, leaf, pair.view, carrying_loop(first, earlier.env, leaf, step.env)))
+        state.know[leaf.pipe], state.fenced[leaf.pipe] = know, fenced
+        self.done[leaf.pipe] |= 1 << number
+        self.next = number + 1
 
-    def compare(self, n: int, first: Leaf, at: dict[Var, int], step: Step, view: View | None) -> None:
-        second, state = step.leaf, self.state
-        assert second is not None
-        if state.know.get(second.pipe, 0) >> n & 1:
-            return
-        earlier = self.done[first.pipe] & ((2 << n) - 1)
-        if first.pipe == second.pipe:
-            if state.fenced.get(second.pipe, 0) >> n & 1 or not needs_barrier(first, second):
-                return
-            state.fenced[second.pipe] = state.fenced.get(second.pipe, 0) | earlier
-        else:
-            state.know[second.pipe] = state.know.get(second.pipe, 0) | earlier  # as if an event ordered them
-        self.found.append(Conflict(first, second, view, carrying_loop(first, at, second, step.env)))
 
-    def touch_gm(self, tensor: Var, step: Step, now: int) -> None:
-        leaf = step.leaf
-        assert leaf is not None
+# ---------------------------------------------------------------------------------------------------------- the pairs
+
+
+@dataclass
+class _Touches:
+    """The last accesses to each slot of a buffer by each pipe, and all those to tensors, as numbers."""
+
+    buffers: dict[Key, dict[tuple[str, bool], tuple[int, ...]]] = field(default_factory=dict)
+    tensors: dict[Var, tuple[tuple[int, bool], ...]] = field(default_factory=dict)
+
+    def copy(self) -> _Touches:
+        return _Touches({key: dict(touched) for key, touched in self.buffers.items()}, dict(self.tensors))
+
+    def merge(self, other: _Touches) -> None:
+        for key, touched in other.buffers.items():
+            here = self.buffers.setdefault(key, {})
+            for who, last in touched.items():
+                here[who] = tuple(sorted({*here.get(who, ()), *last}))
+        for tensor, touches in other.tensors.items():
+            self.tensors[tensor] = tuple(sorted({*self.tensors.get(tensor, ()), *touches}))
+
+
+def _pairs(trace: Trace) -> list[list[_Pair]]:
+    """For each instruction of the trace those before it that touch what it touches, one of them writing.
+
+    Of the accesses of one pipe to one slot the last stands for those before it: pipes run in order.
+    """
+    ops: list[Step] = []
+    pairs: list[list[_Pair]] = []
+    touches, stack = _Touches(), []
+    for step in trace.steps:
+        if step.kind == "fork":
+            stack.append(touches.copy())
+        elif step.kind == "other":
+            touches, stack[-1] = stack[-1], touches
+        elif step.kind == "join":
+            touches.merge(stack.pop())
+        elif step.kind == "op":
+            pairs.append(_before(trace, step, touches, ops))
+            ops.append(step)
+    return pairs
+
+
+def _before(trace: Trace, step: Step, touches: _Touches, ops: list[Step]) -> list[_Pair]:
+    leaf, number = step.leaf, len(ops)
+    assert leaf is not None
+    found: dict[int, View | None] = {}
+    for key, write, view in step.touched:
+        for other in trace.overlapping(key):
+            for (_, was_write), last in touches.buffers.get(other, {}).items():
+                if write or was_write:
+                    for n in last:
+                        found.setdefault(n, view)
+    for key, write, _ in step.touched:
+        touches.buffers.setdefault(key, {})[leaf.pipe, write] = (number,)
+    tensor = tensor_of(leaf.op)
+    if tensor is not None and tensor in trace.shared_tensors:
         write = leaf.op.name == "store"
-        touches = self.state.gm.get(tensor, ())
-        for n, first, at, was_write in touches:
-            if (write or was_write) and not _disjoint(first, at, leaf, step.env):
-                self.compare(n, first, at, step, None)
-        self.state.gm[tensor] = (*touches, (now, leaf, step.env, write))
+        earlier = touches.tensors.get(tensor, ())
+        for n, was_write in earlier:
+            first = ops[n].leaf
+            assert first is not None
+            if (write or was_write) and not _disjoint(first, ops[n].env, leaf, step.env):
+                found.setdefault(n, None)
+        touches.tensors[tensor] = (*earlier, (number, write))
+    out = []
+    for n, view in found.items():
+        first = ops[n].leaf
+        assert first is not None
+        if first.pipe != leaf.pipe or needs_barrier(first, leaf):
+            out.append(_Pair(n, view))
+    return out
 
 
 def needs_barrier(first: Leaf, second: Leaf) -> bool:
@@ -276,13 +425,18 @@ def _disjoint(first: Leaf, at: dict[Var, int], second: Leaf, env: dict[Var, int]
             continue
         loop = second.loops[depth]
         index, step = loop.blocks[0].params[0], loop.args[2]
-        inner = {x.blocks[0].params[0] for x in (*first.loops[depth + 1 :], *second.loops[depth + 1 :])}
-        if fa != fb or inner & set().union(*(variables(k) for k in fa[0])):
+        if fa != fb or _made_in(loop) & set().union(*(variables(k) for k in fa[0])):
             continue
         stride = abs(fa[0].get(index, 0)) * (step.value if isinstance(step, Const) else 1)
         if stride >= max(size_a, size_b):
             return True
     return False
+
+
+def _made_in(loop: Op) -> set[Var]:
+    """What may have another value in another iteration of the loop, its index aside."""
+    (body,) = loop.blocks
+    return set(body.params[1:]).union(*(set(o.results).union(*(b.params for b in o.blocks)) for o in walk(body)))
 
 
 def _expand(expr: Expr, leaf: Leaf) -> Expr:
