@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyto.ir.builder import names_of
-from pyto.ir.nodes import LOOPS, Block, Const, Expr, Function, Op, TileType, Type, Var, const
+from pyto.ir.nodes import BOOL, LOOPS, Block, Const, Expr, Function, Op, TileType, Type, Var, const
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import apply, substitute
 from pyto.passes.homes import PRODUCTS, carried_values
@@ -17,6 +17,7 @@ from pyto.passes.rewrite import rewrite
 
 BY_ROWS = frozenset({"elementwise", "cast", "row_expand", "col_expand", "full", "fillpad"})  # forms of operations
 ALSO_BY_ROWS = frozenset({"row_sum", "row_max", "row_min", "set_validshape", "empty"})
+EITHER_CORE = frozenset({"store", "yield", "break", "barrier", "cross_set", "cross_wait"})
 UNIT = 16  # rows: half of them are whole blocks of a column of 32-bit elements
 
 
@@ -127,11 +128,17 @@ class _Halver:
             args[1] = self._rows(op.args[1], rows_of(self._var(made)))
         elif op.name == "store" and op.args[1] in self.env:
             args[2 + attrs["rows"]] += self.sub * rows_of(args[1])
-        elif op.name == "store":  # the first core does it
+        elif op.name == "store":
             args[1] = self._of_first(op.args[1], op, out)
         results = tuple(self._var(r) for r in op.results)
         blocks = tuple(self._block(b) for b in op.blocks)
-        out.append(op.with_(args=tuple(args), results=results, attrs=attrs, blocks=blocks))
+        op = op.with_(args=tuple(args), results=results, attrs=attrs, blocks=blocks)
+        if op.results or op.blocks or op.name in EITHER_CORE:
+            out.append(op)
+        else:  # an effect that is to happen once
+            done = Op("yield", loc=op.loc)
+            branches = Block((), (op, done)), Block((), (done,))
+            out.append(Op("if", (apply("eq", self.sub, Const(0), dtype=BOOL),), (), {}, branches, op.loc))
 
     def _of_first(self, tile: Expr, op: Op, out: list[Op]) -> Var:
         """The tile on the first core; on the second one its valid part is empty."""

@@ -15,23 +15,26 @@ LOADED = frozenset({"load", "set_validshape"})  # what an operand of the cube ma
 
 
 class Homes:
-    """`of[tile]`, who makes each tile (`made`: its op; `carried`: the loop and the position of what a loop carries)."""
+    """`of[tile]`, who makes each tile.
+
+    `made`: its op; `carried`: the loop and the position of what a loop carries; `block`: where it is defined.
+    """
 
     def __init__(self, function: Function) -> None:
         self.of: dict[Var, str] = {}
         self.made: dict[Var, Op] = {}
         self.carried: dict[Var, tuple[Op, int]] = {}
-        self.depth: dict[Var, int] = {}
-        self._block(function.body, 0)
+        self.block: dict[Var, Block] = {}
+        self._block(function.body)
 
-    def _block(self, block: Block, depth: int) -> None:
+    def _block(self, block: Block) -> None:
         for op in block.ops:
             if op.name in LOOPS:
-                self._loop(op, depth)
+                self._loop(op)
             elif op.name == "if":
-                self._branches(op, depth)
+                self._branches(op)
             for result in op.results:
-                self.made[result], self.depth[result] = op, depth
+                self.made[result], self.block[result] = op, block
                 if is_tile(result) and not op.blocks:
                     self.of[result] = self._home(op)
 
@@ -40,7 +43,7 @@ class Homes:
         if op.name == "matmul":
             return CUBE
         if op.name == "matmul_acc":
-            return CUBE if source == CUBE or self.is_zero(op.args[0]) else VECTOR
+            return CUBE if source == CUBE else VECTOR
         if op.name in ("load", "full", "empty"):
             return EITHER
         if op.name == "set_validshape":
@@ -49,20 +52,20 @@ class Homes:
             return CUBE
         return VECTOR
 
-    def _loop(self, op: Op, depth: int) -> None:
+    def _loop(self, op: Op) -> None:
         (body,) = op.blocks
         inside = {r: o for o in walk(body) for r in o.results}
         for i, (param, first, last) in enumerate(carried_values(op)):
-            self.carried[param], self.depth[param] = (op, i), depth + 1
+            self.carried[param], self.block[param] = (op, i), body
             if is_tile(param):
-                starts = self.of.get(first) == CUBE or self.is_zero(first)  # type: ignore[call-overload]
+                starts = self.of.get(first) == CUBE or (self.is_zero(first) and _rolls(op, param, last))  # type: ignore[call-overload]
                 adds = last != param and _accumulates(last, param, inside)
                 self.of[param] = self.of[op.results[i]] = CUBE if starts and adds else VECTOR
-        self._block(body, depth + 1)
+        self._block(body)
 
-    def _branches(self, op: Op, depth: int) -> None:
+    def _branches(self, op: Op) -> None:
         for block in op.blocks:
-            self._block(block, depth + 1)
+            self._block(block)
         for i, result in enumerate(op.results):
             if is_tile(result):
                 homes = {self.of.get(b.ops[-1].args[i], EITHER) for b in op.blocks}  # type: ignore[call-overload]
@@ -100,6 +103,12 @@ def _narrows(op: Op) -> bool:
     return source.dtype == FP32 and op.attrs["target_type"] in (BF16, FP16) and rounds
 
 
+def _rolls(loop: Op, param: Var, last: Expr) -> bool:
+    """Whether the accumulator of a loop can count as zero in the first iteration."""
+    adds = next((o for o in loop.blocks[0].ops if last in o.results), None)
+    return loop.name == "for" and adds is not None and adds.name == "matmul_acc" and adds.args[0] == param
+
+
 def _accumulates(value: Expr, start: Var, inside: dict[Var, Op]) -> bool:
     """Whether `value` is `start` with nothing but products added."""
     if value == start:
@@ -125,6 +134,9 @@ def add_on_vector_cores(function: Function) -> Function:
     def apart(rewriter: Rewriter, op: Op) -> None:
         if homes.of[op.result] == CUBE:
             rewriter.keep(op)
+            return
+        if homes.is_zero(op.args[0]):
+            rewriter.keep(op.with_(name="matmul", args=op.args[1:3]))
             return
         if len(op.args) > 3:
             raise CompileError(

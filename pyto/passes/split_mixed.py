@@ -8,9 +8,8 @@ send behind the tile's definition and the receive before its first use, so that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 from pyto.errors import CompileError
 from pyto.ir.builder import Names, names_of
@@ -21,9 +20,7 @@ from pyto.ir.nodes import (
     Const,
     Expr,
     Function,
-    Loc,
     Op,
-    Param,
     Program,
     ScalarType,
     Space,
@@ -32,15 +29,14 @@ from pyto.ir.nodes import (
     Var,
     walk,
 )
-from pyto.ir.scalar import apply, variables
+from pyto.ir.scalar import apply
 from pyto.passes.halve_rows import halve_rows, halved_tiles
 from pyto.passes.homes import CUBE, PRODUCTS, VECTOR, Homes, add_on_vector_cores, carried_values
 from pyto.passes.liveness import is_tile
-from pyto.passes.simplify import drop_dead
+from pyto.passes.mixed_parts import SLOTS, Crossing, part
+from pyto.passes.shared_tensors import Place, shared_tensors
 from pyto.target import CROSS_FLAGS, DEFAULT_CHIP, Chip
 
-SLOTS = 1
-STORE_PIPE = {CUBE: "FIX", VECTOR: "MTE3"}
 SUFFIX = {CUBE: "aic", VECTOR: "aiv"}
 
 
@@ -77,20 +73,6 @@ def _hand_over(block: Block, kernel: str, rings: Sequence[Var], cores: int) -> B
     return Block(block.params, tuple(ops))
 
 
-@dataclass(eq=False)
-class Crossing:
-    """A tile on its way from `source` to `target`, where it is called `received`."""
-
-    value: Var
-    received: Var
-    source: str
-    target: str
-    ring: Var
-    once: bool  # made outside of loops, so that its slot is used once
-    ready: int = -1
-    free: int = -1
-
-
 class _Split:
     def __init__(self, function: Function, host_names: Names, blocks: int) -> None:
         self.function, self.blocks = function, blocks
@@ -103,32 +85,35 @@ class _Split:
 
     def run(self) -> list[Function]:
         self._effects(self.function.body)
-        self._number()
         received = {c.received for c in self.crossings.values() if c.target == VECTOR}
         self.halved = halved_tiles(self.function.body, self.runs[VECTOR] | received)
+        self.shared = shared_tensors(self.function.body, self._place)
+        self._number()
         f = self.function
         if not self.vector_work and not self.runs[VECTOR]:
-            return [self._part(CUBE, f.name, f.attrs)]
+            return [part(self, CUBE, f.name, f.attrs)]
         if not self.runs[CUBE]:
             return [f.with_(kind="vector")]
         attrs = {**f.attrs, "kernel": f.name}
-        cube, vector = (self._part(s, self.host_names.fresh(f"{f.name}_{SUFFIX[s]}"), attrs) for s in (CUBE, VECTOR))
+        cube, vector = (part(self, s, self.host_names.fresh(f"{f.name}_{SUFFIX[s]}"), attrs) for s in (CUBE, VECTOR))
         half = Var(self.names.fresh("sub"), ScalarType(INDEX))
         vector = vector.with_(body=Block((*vector.body.params, half), vector.body.ops))
         return [cube, halve_rows(vector, self.halved)]
 
     # -- who makes what
     def _effects(self, block: Block) -> None:
-        """What each store needs, on the side that does it."""
+        """What each operation with an effect needs, on the side that does it: a store, or whatever has no result."""
         for op in block.ops:
             for inner in op.blocks:
                 self._effects(inner)
-            if op.name == "store":
-                self._demand(op.args[1], self._store_side(op))
-                self.vector_work |= self._store_side(op) == VECTOR
+            if not op.results and not op.blocks and op.name not in ("yield", "break"):
+                side = self.effect_side(op)
+                self.vector_work |= side == VECTOR
+                for arg in op.args:
+                    self._demand(arg, side)
 
-    def _store_side(self, op: Op) -> str:
-        return CUBE if self.homes.of[op.args[1]] == CUBE else VECTOR  # type: ignore[index]
+    def effect_side(self, op: Op) -> str:
+        return CUBE if op.name == "store" and self.homes.of[op.args[1]] == CUBE else VECTOR  # type: ignore[index]
 
     def _demand(self, value: Expr, side: str, operand: bool = False) -> None:
         """See to it that `side` has a tile; an `operand` has to lie in L1."""
@@ -169,16 +154,29 @@ class _Split:
             received = Var(self.names.fresh(f"{value.name}_l1"), replace(t, space=Space.L1))
         name = self.host_names.fresh(f"{value.name}_ring")
         self.names.used.add(name)
-        once = self.homes.depth[value] == 0
-        shape = tuple(Const(n) for n in (self.blocks, 1 if once else SLOTS, *t.shape))
-        ring = Var(name, TensorType(shape, t.dtype))
-        self.crossings[value, target] = Crossing(value, received, source, target, ring, once)
+        block = self.homes.block[value]
+        c = Crossing(value, received, source, target, Var(name, t), block, block is self.function.body)
+        shape = tuple(Const(n) for n in (self.blocks, SLOTS if c.counted else 1, *t.shape))
+        c.ring = Var(name, TensorType(shape, t.dtype))
+        self.crossings[value, target] = c
         self._demand(value, source)
 
+    def _place(self, op: Op) -> Place:
+        """Which cores make an access of GM."""
+        if not op.results:
+            tile, cube = op.args[1], self.effect_side(op) == CUBE
+            halved = op.name == "store" and tile in self.halved
+            return Place(frozenset("c" if cube else "01" if halved else "0"), halved and not cube)
+        if any(is_tile(r) for r in op.results):
+            cube, vector = (any(r in self.runs[side] for r in op.results) for side in (CUBE, VECTOR))
+            cores = frozenset(("c" if cube else "") + ("01" if vector else ""))
+            return Place(cores, op.name == "load" and op.result in self.halved and not cube)
+        return Place(frozenset("c01"))
+
     def _number(self) -> None:
-        flag = 0
+        flag = 2 if self.shared else 0  # the first two are those of meetings
         for c in self.crossings.values():
-            if c.source == c.target:
+            if c.within:
                 continue
             c.ready, c.free = flag, -1 if c.once else flag + 1
             flag += 1 if c.once else 2
@@ -190,108 +188,3 @@ class _Split:
                 self.function.loc,
                 remedy="make it two regions",
             )
-
-    # -- writing the parts
-    def _part(self, side: str, name: str, attrs: Mapping[str, Any]) -> Function:
-        f = self.function
-        ops = self._block(f.body, side, None).ops
-        rings = [c for c in self.crossings.values() if not c.once and c.source != c.target]
-        credit = [
-            _set(c.free, "MTE2", f.loc) for c in rings if c.target == side for _ in range(SLOTS)
-        ]  # every slot is free
-        last = [_wait(c.free, f.loc) for c in rings if c.source == side for _ in range(SLOTS)]
-        params = (*f.params, *(Param(c.ring, "inout") for c in self.crossings.values()))
-        body = Block(f.body.params, (*credit, *ops[:-1], *last, ops[-1]))
-        return drop_dead(f.with_(name=name, kind=side, params=params, body=body, attrs=attrs))
-
-    def _block(self, block: Block, side: str, kept: list[int] | None) -> Block:
-        """What `side` does of a block; of what it yields, the `kept` positions."""
-        out: list[Op] = []
-        waiting: list[Crossing] = []
-        for param in block.params:
-            self._sent(param, side, out, waiting, None)
-        for op in block.ops:
-            mine = self._op(op, side, kept)
-            if mine is not None:
-                for c in [c for c in waiting if _mentions(mine, c.received)]:
-                    waiting.remove(c)
-                    out += self._receive(c, op.loc)
-                out.append(mine)
-            for result in op.results:
-                self._sent(result, side, out, waiting, op.loc)
-        assert not waiting, waiting
-        return Block(block.params, tuple(out))
-
-    def _op(self, op: Op, side: str, kept: list[int] | None) -> Op | None:
-        if op.name == "yield":
-            return op if kept is None else op.with_(args=tuple(op.args[i] for i in kept))
-        if op.blocks:
-            return self._structure(op, side)
-        if op.name == "store" and self._store_side(op) != side:
-            return None
-        if any(is_tile(r) and r not in self.runs[side] for r in op.results):
-            return None
-        if op.name in PRODUCTS:
-            first = 1 if op.name == "matmul_acc" else 0
-            operands = (self.crossings.get((a, CUBE)) for a in op.args[first:])  # type: ignore[arg-type]
-            args = (c.received if c else a for c, a in zip(operands, op.args[first:]))
-            return op.with_(args=(*op.args[:first], *args))
-        return op
-
-    def _structure(self, op: Op, side: str) -> Op:
-        kept = [i for i, r in enumerate(op.results) if not is_tile(r) or r in self.runs[side]]
-        first = {"for": 3, "if": 1}.get(op.name, 0)
-        inits = op.args[first:]
-        blocks = []
-        for b in op.blocks:
-            params = b.params
-            if op.name != "if":
-                params = (b.params[0], *(b.params[1 + i] for i in kept))
-                b = Block(params, b.ops)
-            blocks.append(self._block(b, side, kept))
-        args = (*op.args[:first], *(inits[i] for i in kept if inits))
-        return op.with_(args=args, results=tuple(op.results[i] for i in kept), blocks=tuple(blocks))
-
-    def _sent(self, value: Var, side: str, out: list[Op], waiting: list[Crossing], loc: Loc | None) -> None:
-        """Behind the definition of a tile that crosses: its sending, or a note that it comes in."""
-        for target in (CUBE, VECTOR):
-            c = self.crossings.get((value, target))
-            if c is not None and c.source == side:
-                out += self._send(c, loc)
-            if c is not None and c.target == side:
-                waiting.append(c)
-
-    def _slot(self, c: Crossing) -> tuple[Expr, ...]:
-        block = self.function.body.params[0] if self.blocks > 1 else Const(0)
-        return c.ring, block, Const(0)
-
-    def _send(self, c: Crossing, loc: Loc | None) -> list[Op]:
-        ring, *slot = self._slot(c)
-        attrs = {"rows": 2, "cols": 3, "atomic": None, "ring": True}
-        store = Op("store", (ring, c.value, *slot, Const(0), Const(0)), (), attrs, (), loc)
-        if c.source == c.target:
-            return [store]
-        free = [] if c.once else [_wait(c.free, loc)]
-        return [*free, store, _set(c.ready, STORE_PIPE[c.source], loc)]
-
-    def _receive(self, c: Crossing, loc: Loc | None) -> list[Op]:
-        t = c.received.type
-        assert isinstance(t, TileType)
-        attrs = {"shape": t.shape, "rows": 2, "cols": 3, "space": t.space, "ring": True}
-        load = Op("load", (*self._slot(c), Const(0), Const(0)), (c.received,), attrs, (), loc)
-        if c.source == c.target:
-            return [load]
-        free = [] if c.once else [_set(c.free, "MTE2", loc)]
-        return [_wait(c.ready, loc), load, *free]
-
-
-def _set(flag: int, pipe: str, loc: Loc | None) -> Op:
-    return Op("cross_set", (), (), {"flag": flag, "pipe": pipe}, (), loc)
-
-
-def _wait(flag: int, loc: Loc | None) -> Op:
-    return Op("cross_wait", (), (), {"flag": flag}, (), loc)
-
-
-def _mentions(op: Op, value: Var) -> bool:
-    return any(value in variables(a) for a in op.args) or any(_mentions(o, value) for b in op.blocks for o in b.ops)

@@ -100,6 +100,52 @@ def _both(rng: Any, m: int) -> Any:
     return {"a": a, "b": b}, {"c": np.zeros((m, 64), BF16), "e": np.zeros((m, 1), F32)}, want, 4e-3
 
 
+def _through(rng: Any, m: int) -> Any:
+    a, b = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16)
+    x, y = wide(a, b)
+    c = ((x @ y.T).astype(BF16).astype(F64) + 1).astype(BF16).astype(F64)
+    return {"a": a, "b": b}, {"c": np.zeros((m, 64), BF16), "e": np.zeros((m, 64), F32)}, {"c": c, "e": c @ y.T}, 8e-3
+
+
+def _below(rng: Any, m: int) -> Any:
+    a, b, c = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16), normal(rng, m + 24, 64)
+    x, y, z = wide(a, b, c)
+    for i in range(0, m, 16):
+        rows = min(16, m - i)
+        z[i + 8 : i + 8 + rows] = z[i : i + rows] + x[i : i + rows] @ y.T
+    return {"a": a, "b": b}, {"c": c}, {"c": z}, 1e-5
+
+
+def _in_place(rng: Any, m: int) -> Any:
+    a, b, c = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16), normal(rng, m, 64)
+    x, y, z = wide(a, b, c)
+    return {"a": a, "b": b}, {"c": c}, {"c": z + x @ y.T}, 1e-5
+
+
+def _branches(rng: Any, m: int, n: int) -> Any:
+    a, b = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16)
+    x, y = wide(a, b)
+    product = x @ y.T
+    for k in range(4):
+        x = x * 0.5 + product if k < n else x.astype(BF16).astype(F64) @ y / 8
+    return {"a": a, "b": b, "n": n}, {"c": np.zeros((m, 64), F32)}, {"c": x}, 8e-3
+
+
+def _while(rng: Any, m: int, n: int) -> Any:
+    a, b = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16)
+    x, y = wide(a, b)
+    z, k = np.zeros((m, 64)), 1
+    while k < n:
+        z, k = z * 0.25 + x @ y.T, k * 2
+    return {"a": a, "b": b, "n": n}, {"c": np.zeros((m, 64), F32)}, {"c": z}, 1e-5
+
+
+def _some_steps(rng: Any, m: int, n: int) -> Any:
+    a, b = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16)
+    x, y = wide(a, b)
+    return {"a": a, "b": b, "n": n}, {"c": np.zeros((m, 64), F32)}, {"c": 2 * x[:, :n] @ y[:, :n].T}, 1e-5
+
+
 MORE_THAN_CORES = 16 * 24 + 40  # rows whose blocks of 16 are more than the cube cores
 MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "product_plus": (_plus, [(64, 96)]),
@@ -113,6 +159,12 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "no_trips": (_trips, [(16, 0), (30, 1), (MORE_THAN_CORES, 3)]),
     "two_products_at_once": (_two, [(16,), (40,), (MORE_THAN_CORES,)]),
     "column_sums": (_sums, [(16,), (40,)]),
+    "through_a_tensor": (_through, [(16,), (40,)]),
+    "rows_from_below": (_below, [(16,), (64,)]),
+    "residual_in_place": (_in_place, [(32,), (70,)]),
+    "branches": (_branches, [(16, 0), (25, 2), (16, 4)]),
+    "while_products": (_while, [(16, 1), (25, 2), (40, 9)]),
+    "accumulated_in_branches": (_some_steps, [(16, 0), (25, 16), (16, 48)]),
     "product_both_ways": (_both, [(16,), (25,), (MORE_THAN_CORES,)]),
 }
 

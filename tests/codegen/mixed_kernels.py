@@ -177,3 +177,87 @@ def product_both_ways(
             acc = pl.matmul_acc(acc, a[i : i + 16, 32:64], b[:, 32:64], b_trans=True)
             c[i : i + 16, :] = pl.cast(acc, pl.BF16)
             e[i : i + 16, :] = pl.row_max(acc)
+
+
+@pl.jit
+def through_a_tensor(
+    a: pl.Tensor[[M, 64], pl.BF16],
+    b: pl.Tensor[[64, 64], pl.BF16],
+    c: pl.InOut[pl.Tensor[[M, 64], pl.BF16]],
+    e: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+):
+    with pl.at(CORE):
+        for i in pl.range(0, M, 16):
+            c[i : i + 16, :] = pl.cast(pl.matmul(a[i : i + 16, :], b[:, :], b_trans=True), pl.BF16)
+            d = pl.cast(c[i : i + 16, :], pl.FP32) + 1.0
+            c[i : i + 16, :] = pl.cast(d, pl.BF16)
+            e[i : i + 16, :] = pl.matmul(c[i : i + 16, :], b[:, :], b_trans=True)
+
+
+@pl.jit
+def rows_from_below(
+    a: pl.Tensor[[M, 64], pl.BF16], b: pl.Tensor[[64, 64], pl.BF16], c: pl.InOut[pl.Tensor[[N, 64], pl.FP32]]
+):
+    with pl.at(CORE):
+        for i in pl.range(0, M, 16):
+            c[i + 8 : i + 24, :] = c[i : i + 16, :] + pl.matmul(a[i : i + 16, :], b[:, :], b_trans=True)
+
+
+@pl.jit
+def residual_in_place(
+    a: pl.Tensor[[M, 64], pl.BF16], b: pl.Tensor[[64, 64], pl.BF16], c: pl.InOut[pl.Tensor[[M, 64], pl.FP32]]
+):
+    with pl.at(CORE):
+        for i in pl.range(0, M, 32):
+            c[i : i + 32, :] = c[i : i + 32, :] + pl.matmul(a[i : i + 32, :], b[:, :], b_trans=True)
+
+
+@pl.jit
+def branches(
+    a: pl.Tensor[[M, 64], pl.BF16],
+    b: pl.Tensor[[64, 64], pl.BF16],
+    n: pl.Scalar[pl.INT32],
+    c: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            x = pl.cast(a[i : i + 16, :], pl.FP32)
+            for k in pl.range(0, 4):
+                if k < n:
+                    x = x * 0.5 + pl.matmul(a[i : i + 16, :], b[:, :], b_trans=True)
+                else:
+                    x = pl.matmul(pl.cast(x, pl.BF16), b[:, :]) * 0.125
+            c[i : i + 16, :] = x
+
+
+@pl.jit
+def while_products(
+    a: pl.Tensor[[M, 64], pl.BF16],
+    b: pl.Tensor[[64, 64], pl.BF16],
+    n: pl.Scalar[pl.INT32],
+    c: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            x = pl.full([16, 64], pl.FP32, 0.0)
+            k = 1
+            while k < n:
+                x = x * 0.25 + pl.matmul(a[i : i + 16, :], b[:, :], b_trans=True)
+                k = k * 2
+            c[i : i + 16, :] = x
+
+
+@pl.jit
+def accumulated_in_branches(
+    a: pl.Tensor[[M, 64], pl.BF16],
+    b: pl.Tensor[[64, 64], pl.BF16],
+    n: pl.Scalar[pl.INT32],
+    c: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            acc = pl.full([16, 64], pl.FP32, 0.0)
+            for k in pl.range(0, 64, 16):
+                if k < n:
+                    acc = pl.matmul_acc(acc, a[i : i + 16, k : k + 16], b[:, k : k + 16], b_trans=True)
+            c[i : i + 16, :] = acc * 2.0

@@ -35,7 +35,7 @@ declare("launch", stages=(), host=LOWERED, doc="Starts a device function on a gr
 declare("alloc", stages=STAGES[2:], doc="Makes a buffer.")
 declare("set_flag", params=("id",), attrs=("src", "dst"), stages=STAGES[2:], doc="An event between two pipes happens.")
 declare("wait_flag", params=("id",), attrs=("src", "dst"), stages=STAGES[2:], doc="A pipe waits for an event.")
-declare("barrier", attrs=("pipe",), stages=STAGES[2:], doc="A pipe finishes what it has begun.")
+declare("barrier", attrs=("pipe",), stages=LOWERED, doc="A pipe finishes what it has begun.")
 
 # Mixed regions: flags between the cube core of a block and its two vector cores.
 declare(
