@@ -53,4 +53,26 @@ CROSS_FLAG_LIMIT = 15  # sets of one flag that are not waited for yet
 # A chain of Mmads on one accumulator needs PipeBarrier<PIPE_M> while it covers fewer fractals than this.
 MMAD_BARRIER_FRACTALS = 10
 
+# Rates for predictions. Sources: published figures of the 910B2 (docs/predictions); none was measured by this project.
+CLOCK = 1.85e9  # cycles a second
+HBM = 1.8e12  # bytes a second
+LAUNCH = 5.3e-6  # seconds of the first task on a core
+TRANSFER = {  # bytes a cycle of one core, and cycles that each transfer takes besides
+    "load_ub": (100.9e9 / CLOCK, 30),
+    "load_l1": (135e9 / CLOCK, 30),
+    "store_ub": (188.5e9 / CLOCK, 30),
+    "store_l0c": (118, 164),
+    "load_a": (129.7, 10),
+    "load_b": (85.4, 10),
+}
+MMAD_CYCLES = 21
+VECTOR = {  # cycles a fp32 element (16-bit elements: half), and cycles of each instruction
+    "add": (0.0156, 42),
+    "mul": (0.0312, 43),
+    "exp": (0.0314, 30),
+    "sqrt": (0.0314, 31),
+    "div": (0.0314, 31),
+    "reduce": (0.1094, 44),
+}
+
 SPACE_NAMES = {"ub": "UB", "l1": "L1", "l0a": "L0A", "l0b": "L0B", "l0c": "L0C"}

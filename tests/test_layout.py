@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "language": {"ir"},
     "frontends": {"language", "ir"},
     "passes": {"ir", "target"},
+    "estimate": {"ir", "target"},
     "interpreter": {"ir", "target", "numerics"},
     "codegen": {"ir", "target"},
     "simulator": set(),
@@ -32,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compiler": {
         "ir", "target", "language", "frontends", "passes", "interpreter", "codegen", "build", "runtime", "numerics",
     },
+    "tuning": {"compiler", "runtime", "build", "estimate", "language"},
     "cli": {
         "compiler", "build", "runtime", "interpreter", "simulator", "language", "frontends", "passes", "codegen", "ir",
         "target", "models",

@@ -37,7 +37,7 @@ def parse(function: Any) -> Program:
             remedy=f"decorate {function.name} with @pl.jit",
         )
     source, node = locate(function.fn)
-    session = Session()
+    session = Session(constants=function.constants)
     frame = Frame(session, source, node, function, None)
     try:
         params, dims = kernel_parameters(frame)
@@ -78,6 +78,13 @@ def parse(function: Any) -> Program:
                 )
     if session.errors:
         raise combine(session.errors)
+    unread = [name for name in function.constants if name not in session.constants_read]
+    if unread:
+        raise UsageError(
+            "autotune",
+            f"{function.name} does not read {unread[0]}, which pl.autotune gives it",
+            remedy="take it out of pl.autotune, or use it; a parameter's shape cannot depend on it",
+        )
     returned = frame.returned if isinstance(frame.returned, (tuple, list)) else [frame.returned]
     attrs = {"returns": tuple(v.name for v in returned)} if frame.returned is not None else {}
     host = Function(function.name, "host", params, dims, Block((), tuple(session.builder.ops)), attrs, frame.loc(node))

@@ -39,12 +39,15 @@ Bounds = tuple["Expr | None", "Expr | None"]
 class Session:
     """What one kernel's parse knows.
 
+    constants: names that an autotuned kernel gives values; constants_read: those that it read.
     ranges: inclusive bounds of scalars; lets: definitions of named scalars, down to parameters and loop indices.
     directions: of tensor parameters ("workspace" for `create_tensor`). written: tensors stored to so far.
     at: the statement being parsed. loops: index and bounds of the sequential loops around it, outermost first.
     indices: of all loops so far; points: those of the loops that spread over cores.
     """
 
+    constants: dict[str, Any] = field(default_factory=dict)
+    constants_read: set[str] = field(default_factory=set)
     builder: Builder = field(default_factory=Builder)
     ranges: dict[Var, Bounds] = field(default_factory=dict)
     lets: dict[Var, Expr] = field(default_factory=dict)
@@ -166,6 +169,9 @@ class Frame:
         name = node.id
         if name in self.env:
             value = self.env[name]
+        elif name in self.session.constants:
+            value = self.session.constants[name]
+            self.session.constants_read.add(name)
         elif name in self._closure:
             try:
                 value = self._closure[name].cell_contents

@@ -13,6 +13,7 @@ from pyto.errors import CompileError, PytoError, UsageError
 from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INDEX, INT8, INT16, INT32, UINT8, UINT16, UINT32, DType
 from pyto.language import vocabulary as _vocabulary
 from pyto.language.annotations import DynVar, InOut, Out, Scalar, Tensor, Tile, dynamic
+from pyto.language.autotune import autotune
 from pyto.language.enums import AtomicType, Level, MemorySpace, PadValue, SplitMode, TensorLayout
 from pyto.language.intrinsics import Intrinsic
 from pyto.language.jit import JitFunction, jit
@@ -77,6 +78,6 @@ __all__ = [
     "BF16", "BOOL", "FP16", "FP32", "INDEX", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
     "AtomicType", "CompileError", "DType", "DynVar", "InOut", "JitFunction", "Level", "Mem", "MemorySpace", "Out",
     "PadValue", "PytoError", "Scalar", "SplitMode", "Tensor", "TensorLayout", "Tile", "UsageError",
-    "cross_core_slot", "dynamic", "jit", "split", "tensor", "tile",
+    "autotune", "cross_core_slot", "dynamic", "jit", "split", "tensor", "tile",
 ]  # fmt: skip
 __all__ += list(_vocabulary.INTRINSICS) + list(_vocabulary.ALIASES)

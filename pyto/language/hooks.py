@@ -10,12 +10,32 @@ from typing import Any
 call: Callable[[Any, Sequence[Any], Mapping[str, Any]], Any] | None = None
 
 
-def launch(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Run a kernel through the registered compiler, which is loaded at the first call."""
-    if call is None:
-        importlib.import_module("pyto.compiler")
-    if call is None:
+#: The same for a kernel with choices, and the kernel chosen for arguments.
+tune: Callable[[Any, Sequence[Any], Mapping[str, Any]], Any] | None = None
+
+
+def _loaded(name: str) -> Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]:
+    """A registered function; the compiler is loaded at the first call."""
+    if globals()[name] is None:
+        importlib.import_module("pyto.tuning" if name == "tune" else "pyto.compiler")
+    found: Callable[[Any, Sequence[Any], Mapping[str, Any]], Any] | None = globals()[name]
+    if found is None:
         from pyto.errors import InternalError
 
-        raise InternalError("pyto.compiler registered no way to call a kernel")
-    return call(function, args, kwargs)
+        raise InternalError(f"the compiler registered no way to {name} a kernel")
+    return found
+
+
+def launch(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Run a kernel through the registered compiler."""
+    return _loaded("call")(function, args, kwargs)
+
+
+def choose(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The configuration of an autotuned kernel that is best for these arguments."""
+    return _loaded("tune")(function, args, kwargs)
+
+
+def tuned(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Run an autotuned kernel in its best configuration."""
+    return launch(choose(function, args, kwargs), args, kwargs)

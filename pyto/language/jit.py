@@ -19,7 +19,13 @@ class JitFunction:
         self.fn = fn
         self.name: str = fn.__name__
         self.inline = inline
+        self.constants: dict[str, Any] = {}  # names that mean these values in the kernel and in what it inlines
         self._namespace = namespace
+
+    def with_constants(self, constants: dict[str, Any]) -> JitFunction:
+        other = JitFunction(self.fn, inline=self.inline, namespace=self._namespace)
+        other.constants = constants
+        return other
 
     @functools.cached_property
     def annotations(self) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from pyto.language.enums import MemorySpace as MemorySpace
 from pyto.language.enums import PadValue as PadValue
 from pyto.language.enums import SplitMode as SplitMode
 from pyto.language.enums import TensorLayout as TensorLayout
+from pyto.language.autotune import autotune as autotune
 from pyto.language.jit import JitFunction as JitFunction
 
 FP32: DType
