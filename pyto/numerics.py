@@ -14,6 +14,7 @@ Array = np.ndarray[Any, Any]
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 NUMPY: dict[str, np.dtype[Any]] = {d.name: BFLOAT16 if d is BF16 else np.dtype(d.numpy) for d in DTYPES.values()}
+BY_NUMPY = {NUMPY[d.name]: d for d in DTYPES.values()}
 #: Two bytes that make a NaN of every float type and an unlikely number of every integer type.
 POISON = b"\xc1\xff"
 _POISON = {name: np.frombuffer(POISON * 4, dt, 1)[0] for name, dt in NUMPY.items()}
@@ -38,9 +39,23 @@ def widen(x: Array) -> Array:
 
 def compute(fn: Callable[..., Any], dtype: DType, args: Sequence[Any]) -> Array:
     """`fn` of arrays and numbers, in fp32 for floats, as an array of `dtype`."""
-    kind = np.float32 if dtype.kind == "f" else NUMPY[dtype.name].type
-    out = fn(*[widen(a) if isinstance(a, np.ndarray) else kind(a) for a in args])
-    return np.asarray(out).astype(NUMPY[dtype.name], copy=False)
+    with np.errstate(all="ignore"):
+        out = fn(*[_operand(a, dtype) for a in args])
+        return np.asarray(out).astype(NUMPY[dtype.name], copy=False)
+
+
+def _operand(value: Any, dtype: DType) -> Any:
+    if isinstance(value, np.ndarray):
+        return widen(value)
+    return value if isinstance(value, np.generic) else scalar(value, dtype)
+
+
+def scalar(value: Any, dtype: DType) -> Any:
+    """A number as an operand among elements of `dtype`: floats as fp32, integers by their low bits."""
+    if dtype.kind == "f":
+        return np.float32(value)
+    kind = NUMPY[dtype.name]
+    return kind.type(value) if dtype.kind == "b" else np.int64(value).astype(kind)
 
 
 def product(a: Array, b: Array) -> Array:
@@ -67,6 +82,10 @@ def cast(x: Array, target: DType, mode: str = "rint") -> Array:
     if x.dtype == dtype:
         return x
     x = widen(x)
+    if target.kind == "b":
+        return x != 0
+    if x.dtype.kind == "b":
+        x = x.astype(np.int8)
     if target.kind == "f":
         return _to_short_float(x.astype(np.float32), dtype, mode) if target.bytes == 2 else x.astype(dtype)
     limits = np.iinfo(dtype)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyto.codegen.ascendc import cube, vector
-from pyto.codegen.ascendc.writer import Writer
+from pyto.codegen.ascendc.writer import Writer, tile_ctype
 from pyto.errors import InternalError, source_line
 from pyto.ir.nodes import (
     Block,
@@ -104,7 +104,7 @@ def _tensors(function: Function) -> list[tuple[str, list[str]]]:
     found = []
     for p in function.params:
         if isinstance(p.var.type, TensorType):
-            ctype, name = p.var.type.dtype.ctype, p.var.name
+            ctype, name = tile_ctype(p.var.type.dtype), p.var.name
             pointer = f"reinterpret_cast<__gm__ {ctype}*>({name}_gm)"
             found.append((name, [f"    GlobalTensor<{ctype}> {name};", f"    {name}.SetGlobalBuffer({pointer});"]))
     return found
@@ -140,7 +140,7 @@ class _Body:
         t = op.result.type
         assert isinstance(t, TileType) and t.space
         elements = self.w.slot_elements(op.result) * op.attrs["slots"]
-        ctype, name = t.dtype.ctype, op.result.name
+        ctype, name = tile_ctype(t.dtype), op.result.name
         self.buffers.append(
             f"    LocalTensor<{ctype}> {name}(TPosition::{POSITIONS[t.space]}, {op.attrs['offset']}, {elements});"
         )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pyto.codegen.ascendc.device import kernel_type, scalar_ctype
-from pyto.codegen.ascendc.scalars import HOST_NAMES, ScalarPrinter
+from pyto.codegen.ascendc.scalars import BITS, HOST_NAMES, ScalarPrinter
 from pyto.errors import InternalError
 from pyto.ir.nodes import Block, Const, Expr, Op, Program, ScalarType, TensorType, Var
 from pyto.ir.ranges import Range, index_range
 from pyto.ir.scalar import apply, simplify, substitute
 
 ALIGN = 512  # of tensors in the workspace: a line of L2
-PYTHON_OPS = {"floordiv": "//", "mod": "%", "add": "+", "sub": "-", "mul": "*"}
+PYTHON_OPS = {"floordiv": "//", "mod": "%", "add": "+", "sub": "-", "mul": "*", **BITS}
 DIRECTIONS = {"in": "PYTO_IN", "out": "PYTO_OUT", "inout": "PYTO_INOUT"}
 
 

@@ -15,6 +15,7 @@ INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "/", "mod": "%", "eq": "==", "ne": "!=", "lt": "<",
     "le": "<=", "gt": ">", "ge": ">=", "and": "&&", "or": "||",
 }  # fmt: skip
+BITS = {"bitand": "&", "bitor": "|", "bitxor": "^", "shl": "<<", "shr": ">>"}  # always in parentheses
 DEVICE_NAMES = {"min": "Min", "max": "Max", "floordiv": "FloorDiv", "mod": "FloorMod"}
 HOST_NAMES = {"min": "PYTO_MIN", "max": "PYTO_MAX", "floordiv": "PYTO_FLOORDIV", "mod": "PYTO_FLOORMOD"}
 HELPERS = {
@@ -24,6 +25,8 @@ HELPERS = {
     "MaxFloat": "__aicore__ inline float MaxFloat(float a, float b)\n{\n    return a > b ? a : b;\n}",
     "FloorDiv": "__aicore__ inline int64_t FloorDiv(int64_t a, int64_t b)\n"
     "{\n    return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}",
+    "LanesFrom": "__aicore__ inline uint64_t LanesFrom(int64_t first)\n"
+    "{\n    return first <= 0 ? ~0ULL : first >= 64 ? 0 : ~0ULL << first;\n}",
     "FloorMod": "__aicore__ inline int64_t FloorMod(int64_t a, int64_t b)\n{\n    return (a % b + b) % b;\n}",
 }
 
@@ -34,7 +37,8 @@ def literal(value: int | float | bool, dtype: DType) -> str:
         return "true" if value else "false"
     if dtype.kind != "f":
         text = str(int(value))
-        return text if dtype.bits in (32, 64) and dtype.kind == "i" else f"static_cast<{dtype.ctype}>({text})"
+        plain = dtype.kind == "i" and (dtype.bits == 64 or (dtype.bits == 32 and value > -(2**31)))
+        return text if plain else f"static_cast<{dtype.ctype}>({text})"
     if math.isinf(value) or math.isnan(value):
         text = '__builtin_nanf("")' if math.isnan(value) else "__builtin_inff()" if value > 0 else "-__builtin_inff()"
     else:
@@ -74,6 +78,11 @@ class ScalarPrinter:
             return self._call(op, expr)
         if op == "neg":
             return self._wrap(f"-{self(expr.args[0], PRECEDENCE['neg'])}", PRECEDENCE["neg"], outer)
+        if op in BITS:
+            a, b = self(expr.args[0], 100), self(expr.args[1], 100)
+            return f"({a} {BITS[op]} {b})"
+        if op == "bitnot":
+            return f"~({self(expr.args[0])})"
         if op == "not":
             return f"!({self(expr.args[0])})"
         if op == "select":

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
-from pyto.codegen.ascendc.writer import Writer
-from pyto.errors import CompileError
-from pyto.ir.nodes import Const, Expr, Op, View, const
+from pyto.codegen.ascendc.writer import Writer, tile_ctype
+from pyto.errors import CompileError, InternalError
+from pyto.ir.nodes import INT16, INT32, UINT16, UINT32, Const, Expr, Op, TileType, View, const
 from pyto.ir.ops import CAST_MODES, OPS
 from pyto.ir.scalar import apply
 from pyto.target import BLOCK, MAX_BURSTS, MAX_REPEAT, REPEAT
@@ -77,13 +78,37 @@ def _rows(w: Writer, view: View) -> Iterator[Expr]:
 
 def elementwise(w: Writer, op: Op) -> None:
     """dst = f(operands), tiles of one shape and at most one scalar."""
-    dst, *sources = op.args
+    dst, *sources = (as_bits(op, a) for a in op.args)
     api, scalar = OPS[op.name].api, None
-    if not isinstance(sources[-1], View):
-        api, scalar = OPS[op.name].scalar_api, w.scalar(sources.pop(), dst.dtype)  # type: ignore[attr-defined]
     assert isinstance(dst, View)
-    w.check_types(op)
+    if not isinstance(sources[-1], View):
+        api, scalar = OPS[op.name].scalar_api, w.scalar(sources.pop(), dst.dtype)
+    if not api:
+        raise InternalError(f"{op.name} of {dst.dtype} has no instruction", op.loc)
     _each(w, api, dst, sources, [scalar] if scalar else [])  # type: ignore[arg-type]
+
+
+def as_bits(op: Op, arg: Expr) -> Expr:
+    """An operand as the instruction takes it: where that of another type does it to the same bits, as that type."""
+    way = OPS[op.name].ways.get(arg.dtype) if isinstance(arg, View) else None
+    if way is None or way.dtype is None or way.kind != "bits":
+        return arg
+    assert isinstance(arg, View)
+    have, want = arg.dtype.bytes, way.dtype.bytes
+    if have == want:
+        return replace(arg, element=way.dtype)
+    if arg.shape[1] == 1 and arg.pitch == 1:  # a column lies like a row
+        row, rows = arg.row * arg.pitch + arg.col, arg.valid[0]
+        arg = replace(arg, shape=(1, arg.shape[0]), valid=(Const(1), rows), row=Const(0), col=row, pitch=arg.shape[0])
+
+    def scaled(n: Expr) -> Expr:
+        return apply("floordiv", n * have + (want - 1), Const(want))
+
+    (rows_, cols), (valid_rows, valid_cols) = arg.shape, arg.valid
+    shape, pitch = (rows_, -(-cols * have // want)), -(-arg.pitch * have // want)
+    return replace(
+        arg, shape=shape, valid=(valid_rows, scaled(valid_cols)), col=scaled(arg.col), pitch=pitch, element=way.dtype
+    )
 
 
 def _each(w: Writer, api: str, dst: View, sources: Sequence[View], extra: Sequence[str]) -> None:
@@ -108,35 +133,40 @@ def _each(w: Writer, api: str, dst: View, sources: Sequence[View], extra: Sequen
 def cast(w: Writer, op: Op) -> None:
     dst, src = op.args
     assert isinstance(dst, View) and isinstance(src, View)
+    if src.dtype == dst.dtype:
+        raise InternalError(f"a cast of {src.dtype} to itself", op.loc)
     exact = (src.dtype.bits < dst.dtype.bits and dst.dtype.kind == "f") or src.dtype.bits == 8
+    exact |= (src.dtype, dst.dtype) == (INT32, INT16)  # saturates
     mode = "CAST_NONE" if exact else CAST_MODES[op.attrs.get("mode", "rint")]
     _each(w, "Cast", dst, [src], [f"RoundMode::{mode}"])
 
 
 def row_expand(w: Writer, op: Op) -> None:
-    """dst = a op b with b [R, one block], each block one value: the block is read for every block of its row."""
-    dst, a, b = op.args
+    """dst = a op b with b [R, one block], each block one value: the block is read for every block of its row.
+    Where the op just repeats b, `a` is such blocks too."""
+    dst, a, b = (as_bits(op, arg) for arg in op.args)
     assert isinstance(dst, View) and isinstance(a, View) and isinstance(b, View)
     api, width = OPS[op.name].api, lanes(dst)
+    copies = op.name == "row_expand"
+    if copies:
+        a = b
+    blocks, rest = [1, 0 if copies else 1, 0], [8, 0 if copies else 8, 0]
     if not _rows_first(dst, [a], width):
         for c, mask in _chunks(w, dst, width):
-            operands = [w.at(dst, 0, c), w.at(a, 0, c), w.at(b)]
-            w.statement("binary", api, operands, mask, w.text(dst.valid[0]), [1, 1, 0], [step(dst), step(a), 1])
+            operands = [w.at(dst, 0, c), w.at(a, 0, 0 if copies else c), w.at(b)]
+            w.statement("binary", api, operands, mask, w.text(dst.valid[0]), blocks, [step(dst), step(a), 1])
         return
     for r in _rows(w, dst):
-        operands = [w.at(dst, r), w.at(a, r), w.at(b, r)]
-        cols = dst.valid[1]
-        whole = apply("floordiv", cols, Const(width))
+        whole = apply("floordiv", dst.valid[1], Const(width))
         for first, repeats in _repeats(w, whole):
-            shifted = [w.at(dst, r, first * width), w.at(a, r, first * width), w.at(b, r)]
-            w.statement(
-                "binary", api, shifted if first != Const(0) else operands, width, w.text(repeats), [1, 1, 0], [8, 8, 0]
-            )
-        tail = apply("mod", cols, Const(width))
+            at = first * width
+            operands = [w.at(dst, r, at), w.at(a, r, 0 if copies else at), w.at(b, r)]
+            w.statement("binary", api, operands, width, w.text(repeats), blocks, rest)
+        tail = apply("mod", dst.valid[1], Const(width))
         if tail != Const(0):
             with w.condition(None if isinstance(tail, Const) else apply("gt", tail, Const(0))):
-                rest = [w.at(dst, r, whole * width), w.at(a, r, whole * width), w.at(b, r)]
-                w.statement("binary", api, rest, w.text(tail), 1, [1, 1, 0], [8, 8, 0])
+                operands = [w.at(dst, r, whole * width), w.at(a, r, 0 if copies else whole * width), w.at(b, r)]
+                w.statement("binary", api, operands, w.text(tail), 1, blocks, rest)
 
 
 def _repeats(w: Writer, total: Expr) -> Iterator[tuple[Expr, Expr]]:
@@ -151,17 +181,21 @@ def _repeats(w: Writer, total: Expr) -> Iterator[tuple[Expr, Expr]]:
 
 
 def col_expand(w: Writer, op: Op) -> None:
-    """dst = a op b with b [1, C]: repeat stride 0 reads b again for every row."""
-    dst, a, b = op.args
+    """dst = a op b with b [1, C]: repeat stride 0 reads b again for every row, and `a` where the op just repeats b."""
+    dst, a, b = (as_bits(op, arg) for arg in op.args)
     assert isinstance(dst, View) and isinstance(a, View) and isinstance(b, View)
     api, width = OPS[op.name].api, lanes(dst)
+    copies = op.name == "col_expand"
+    if copies:
+        a = b
     if not _rows_first(dst, [a], width):
         for c, mask in _chunks(w, dst, width):
             operands = [w.at(dst, 0, c), w.at(a, 0, c), w.at(b, 0, c)]
-            w.statement("binary", api, operands, mask, w.text(dst.valid[0]), [1, 1, 1], [step(dst), step(a), 0])
+            steps = [step(dst), 0 if copies else step(a), 0]
+            w.statement("binary", api, operands, mask, w.text(dst.valid[0]), [1, 1, 1], steps)
         return
     for r in _rows(w, dst):
-        w.statement("counted", api, [w.at(dst, r), w.at(a, r), w.at(b)], w.text(dst.valid[1]))
+        w.statement("counted", api, [w.at(dst, r), w.at(a, 0 if copies else r), w.at(b)], w.text(dst.valid[1]))
 
 
 def full(w: Writer, op: Op) -> None:
@@ -180,20 +214,27 @@ def fillpad(w: Writer, op: Op) -> None:
     (rows, cols), (valid_rows, valid_cols) = src.shape, src.valid
     text = w.scalar(value, dst.dtype)
     if valid_cols != const(cols):
-        if dst.dtype.bytes != 4:
+        if dst.dtype.bytes == 1:
             raise CompileError(
                 "op-dtype",
                 f"fillpad of {dst.dtype} along columns is not supported yet",
                 op.loc,
-                remedy="pl.cast to fp32 before",
+                remedy="pl.cast to fp16 before",
             )
         width, c = lanes(dst), w.fresh("c")
         start = apply("floordiv", valid_cols, Const(width)) * width
         with w.loop(c, start, Const(cols), Const(width)):
             first, room, v = w.text(c), f"{cols} - {w.text(c)}", w.text(valid_cols)
-            w.line(f"uint64_t lanes[2] = {{{first} < {v} ? ~0ULL << ({v} - {first}) : ~0ULL, 0}};")
-            if cols % width:
-                w.line(f"lanes[0] &= {room} < {width} ? ~(~0ULL << ({room})) : ~0ULL;")
+            if dst.dtype.bytes == 4:
+                w.line(f"uint64_t lanes[2] = {{{first} < {v} ? ~0ULL << ({v} - {first}) : ~0ULL, 0}};")
+                if cols % width:
+                    w.line(f"lanes[0] &= {room} < {width} ? ~(~0ULL << ({room})) : ~0ULL;")
+            else:  # 128 lanes in two words
+                w.printer.helpers.add("LanesFrom")
+                w.line(f"uint64_t lanes[2] = {{LanesFrom({v} - {first}), LanesFrom({v} - {first} - 64)}};")
+                if cols % width:
+                    w.line(f"lanes[0] &= ~LanesFrom({room});")
+                    w.line(f"lanes[1] &= ~LanesFrom({room} - 64);")
             if rows > MAX_REPEAT or step(dst) > MAX_REPEAT:
                 for r in _rows(w, src):
                     w.statement("duplicate", w.at(dst, r, c), text, "lanes", 1, 8)
@@ -261,7 +302,7 @@ def load(w: Writer, op: Op) -> None:
         for first, sizes in _transfers(w, op, dst):
             rows, bytes_, gm_gap, ub_gap = (w.text(e) for e in sizes)
             source = w.gm(op, 1, first * w.gm_pitch(op))
-            w.statement("load_ub", w.at(dst, first), source, dst.dtype.ctype, rows, bytes_, gm_gap, ub_gap)
+            w.statement("load_ub", w.at(dst, first), source, tile_ctype(dst.dtype), rows, bytes_, gm_gap, ub_gap)
 
 
 def store(w: Writer, op: Op) -> None:
@@ -305,7 +346,54 @@ def _transfers(w: Writer, op: Op, view: View) -> Iterator[tuple[Expr, tuple[Expr
         yield first, (apply("min", Const(MAX_BURSTS), rows - first), cols * size, *gaps)
 
 
+def _flat_count(w: Writer, view: View, op: Op) -> Expr:
+    """Elements of a tile as it lies, padding between the rows included."""
+    own = view.pitch == TileType(view.shape, view.dtype, view.valid).pitch
+    if view.shape[0] > 1 and not own:
+        raise InternalError(f"{op.name} of a tile that lies in another", op.loc)
+    return view.valid[1] if view.shape[0] == 1 else view.valid[0] * view.pitch
+
+
+def compare(w: Writer, op: Op) -> None:
+    bits, a, b = op.args
+    assert isinstance(bits, View) and isinstance(a, View)
+    unit = lanes(a)
+    n = w.text(apply("floordiv", _flat_count(w, a, op) + (unit - 1), Const(unit)) * unit)
+    mode = f"CMPMODE::{op.attrs['kind'].upper()}"
+    table = OPS[op.name]
+    if isinstance(b, View):
+        w.statement("counted", table.api, [w.at(bits), w.at(a), w.at(b), mode], n)
+    else:
+        w.statement("counted", table.scalar_api, [w.at(bits), w.at(a), w.scalar(b, a.dtype), mode], n)
+
+
+def select(w: Writer, op: Op) -> None:
+    dst, bits, a, b = (arg if i == 1 else as_bits(op, arg) for i, arg in enumerate(op.args))
+    assert isinstance(dst, View) and isinstance(bits, View) and isinstance(a, View)
+    n = w.text(_flat_count(w, dst, op))
+    if isinstance(b, View):
+        operands = [w.at(dst), w.at(bits), w.at(a), w.at(b), "SELMODE::VSEL_TENSOR_TENSOR_MODE"]
+    else:
+        operands = [w.at(dst), w.at(bits), w.at(a), w.scalar(b, dst.dtype), "SELMODE::VSEL_TENSOR_SCALAR_MODE"]
+    w.statement("counted", OPS[op.name].api, operands, n)
+
+
+def every_other(w: Writer, op: Op) -> None:
+    dst, src = op.args
+    assert isinstance(dst, View) and isinstance(src, View)
+    n = src.shape[0] * src.shape[1]
+    word = {2: "uint16_t", 4: "uint32_t"}[src.dtype.bytes]
+    kept = w.fresh("kept").name
+    w.line(f"uint64_t {kept} = 0;")
+    pattern = 2 if op.attrs["odd"] else 1
+    source, target = (w.at(replace(v, element=WORDS[word])) for v in (src, dst))
+    w.statement("every_other", target, source, pattern, n, kept)
+
+
+WORDS = {"uint16_t": UINT16, "uint32_t": UINT32}
+
 FORMS: dict[str, Any] = {
+    "compare": compare, "select": select, "every_other": every_other,
     "elementwise": elementwise, "row_expand": row_expand, "col_expand": col_expand, "cast": cast, "full": full,
     "fillpad": fillpad, "brcb": brcb, "whole_reduce": whole_reduce, "copy": copy,
 }  # fmt: skip

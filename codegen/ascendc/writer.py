@@ -10,7 +10,6 @@ from typing import Any
 import jinja2
 
 from pyto.codegen.ascendc.scalars import ScalarPrinter, literal
-from pyto.errors import CompileError
 from pyto.ir.builder import names_of
 from pyto.ir.nodes import (
     INDEX,
@@ -31,8 +30,10 @@ from pyto.ir.ranges import Range, index_range
 from pyto.ir.scalar import simplify
 from pyto.target import DEFAULT_CHIP, FRACTAL
 
-# Elements that arithmetic of the vector unit takes; casts and copies take more.
-VECTOR_DTYPES = frozenset({"fp32", "fp16", "int32", "int16"})
+
+def tile_ctype(dtype: DType) -> str:
+    """The type of a tensor's elements: bools are bytes of 0 and 1."""
+    return "uint8_t" if dtype.kind == "b" else dtype.ctype
 
 
 @functools.cache
@@ -121,15 +122,15 @@ class Writer:
         text = self.printer(self.simplify(expr))
         return text if expr.dtype == dtype else f"static_cast<{dtype.ctype}>({text})"  # type: ignore[attr-defined]
 
-    def slot_elements(self, buffer: Var) -> int:
+    def slot_elements(self, buffer: Var, dtype: DType | None = None) -> int:
         t = buffer.type
         assert isinstance(t, TileType) and t.space
-        return slot_bytes(t, DEFAULT_CHIP.alignment[t.space]) // t.dtype.bytes
+        return slot_bytes(t, DEFAULT_CHIP.alignment[t.space]) // (dtype or t.dtype).bytes
 
     def at(self, view: View, row: Expr | int = 0, col: Expr | int = 0) -> str:
         """A UB operand: the buffer, or the buffer from the view's element (row, col) on."""
-        offset = view.slot * self.slot_elements(view.buffer) + (view.row + row) * view.pitch + view.col + col
-        return self._from(view.buffer, offset)
+        slot = view.slot * self.slot_elements(view.buffer, view.dtype)
+        return self._from(view.buffer, slot + (view.row + row) * view.pitch + view.col + col, view.dtype)
 
     def whole(self, view: View) -> str:
         """An L1 or L0 operand: the view's slot of the buffer."""
@@ -139,9 +140,11 @@ class Writer:
         """An L0 operand from `elements` behind the start of the view's slot on."""
         return self._from(view.buffer, view.slot * self.slot_elements(view.buffer) + elements)
 
-    def _from(self, buffer: Var, offset: Expr) -> str:
-        offset = self.simplify(offset)
-        return buffer.name if offset == Const(0) else f"{buffer.name}[{self.printer(offset)}]"
+    def _from(self, buffer: Var, offset: Expr, dtype: DType | None = None) -> str:
+        offset, name = self.simplify(offset), buffer.name
+        if dtype is not None and tile_ctype(dtype) != tile_ctype(buffer.dtype):
+            name += f".ReinterpretCast<{dtype.ctype}>()"
+        return name if offset == Const(0) else f"{name}[{self.printer(offset)}]"
 
     def load_l0(
         self, dst: str, src: str, start: Expr, repeat: Expr, stride: int, gap: Expr | int, transpose: bool
@@ -184,18 +187,6 @@ class Writer:
         yield
         if op.attrs.get("atomic"):
             self.line("SetAtomicNone();")
-
-    def check_types(self, op: Op) -> None:
-        dst = op.args[0]
-        assert isinstance(dst, View)
-        if dst.dtype.name not in VECTOR_DTYPES:
-            names = ", ".join(sorted(VECTOR_DTYPES))
-            raise CompileError(
-                "op-dtype",
-                f"{op.name} is not defined for {dst.dtype} on the chip; it takes {names}",
-                op.loc,
-                remedy="pl.cast before",
-            )
 
     def accumulator_rows(self, view: View) -> Expr:
         """Rows of the fractal layout of an accumulator: its valid rows rounded up, the same for all who touch it."""

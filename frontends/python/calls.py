@@ -172,7 +172,7 @@ def _extreme(frame: Frame, callee: Any, node: ast.Call, arguments: Sequence[tupl
             frame.scalar(result, nodes[0], f"an operand of {callee.__name__}"),
             frame.scalar(value, where, f"an operand of {callee.__name__}"),
         )
-        result = scalar_apply(frame, callee.__name__, x, y, node)
+        result = scalar_apply(frame, callee.__name__, [x, y], node)
     return result
 
 

@@ -12,7 +12,7 @@ from pyto.errors import CompileError
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.proofs import settle
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile, plain
-from pyto.ir.nodes import FP32, INDEX, Const, Expr, TensorType, Var
+from pyto.ir.nodes import BOOL, FP32, INDEX, Const, DType, Expr, TensorType, Var
 from pyto.ir.scalar import apply, result_dtype
 from pyto.language.intrinsics import Intrinsic
 
@@ -28,7 +28,14 @@ _STATIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 _NAMES = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod",
     ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
+    ast.BitAnd: "bitand", ast.BitOr: "bitor", ast.BitXor: "bitxor", ast.LShift: "shl", ast.RShift: "shr",
 }  # fmt: skip
+_TILE_NAMES: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.BitAnd: "and_", ast.BitOr: "or_",
+    ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "shr", ast.Mod: "rem",
+}  # fmt: skip
+BITS = frozenset({"bitand", "bitor", "bitxor", "bitnot", "shl", "shr"})
+LOGIC = {"bitand": "and", "bitor": "or", "bitxor": "ne", "bitnot": "not"}  # of bools
 _SYMBOLS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.MatMult: "@",
@@ -176,14 +183,29 @@ def scalar_binary(frame: Frame, kind: type[ast.AST], a: Any, b: Any, node: ast.A
             "unsupported-python",
             f"{symbol} on run-time scalars is not part of the language",
             node,
-            "use + - * // % and comparisons",
+            "use + - * // % & | ^ << >> and comparisons",
         )
     x, y = frame.scalar(a, node, f"the left side of {symbol}"), frame.scalar(b, node, f"the right side of {symbol}")
-    return scalar_apply(frame, name, x, y, node, symbol)
+    return scalar_apply(frame, name, [x, y], node, symbol)
 
 
-def scalar_apply(frame: Frame, name: str, x: Expr, y: Expr, node: ast.AST, symbol: str = "") -> Any:
-    floats = "f" in (x.dtype.kind, y.dtype.kind)  # type: ignore[attr-defined]
+def scalar_apply(frame: Frame, name: str, operands: list[Expr], node: ast.AST, symbol: str = "") -> Any:
+    """A scalar operation; a Python number where it is known after all."""
+    kinds = {x.dtype.kind for x in operands}  # type: ignore[attr-defined]
+    floats = "f" in kinds
+    if name in BITS:
+        if floats:
+            raise frame.error("operand-kind", f"{symbol or name} works on integers, not on floats", node)
+        if kinds == {"b"} and name in LOGIC:
+            return known(apply(LOGIC[name], *operands))
+    if len(operands) == 1:
+        return known(apply(name, *operands))
+    x, y = operands
+    if name in ("shl", "shr"):
+        if isinstance(y, Const) and not 0 <= y.value < 64:
+            raise frame.error("out-of-range", f"{symbol or name} by {y.value} bits", node, "shift by 0 to 63")
+        if isinstance(y, Const):  # what index arithmetic understands
+            name, y = ("mul" if name == "shl" else "floordiv"), Const(1 << int(y.value))
     if name in ("floordiv", "mod") and floats:
         raise frame.error(
             "operand-kind", f"{symbol or name} of floats is not part of the language", node, "use / or integers"
@@ -219,15 +241,38 @@ def _tile_binary(
         frame.tile(b, at[1], "the right side of @")
         return frame.emit("matmul", (a, b), {"a_trans": False, "b_trans": False}, node, hint)
     if kind in (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE):
-        raise frame.error(
-            "unsupported", f"{symbol} on tiles is not supported yet", node, "use pl.maximum and pl.minimum to clamp"
-        )
-    if kind not in (ast.Add, ast.Sub, ast.Mult, ast.Div):
+        return tile_compare(frame, _NAMES[kind], a, b, node, hint, at, BOOL)
+    name = _TILE_NAMES.get(kind)
+    if name is None:
         raise frame.error("operand-kind", f"{symbol} is not defined for tiles", node, "use + - * / or a function of pl")
-    return tile_binary(frame, _NAMES[kind], a, b, node, hint, at)
+    return tile_binary(frame, name, a, b, node, hint, at)
 
 
-def tile_binary(frame: Frame, name: str, a: Any, b: Any, node: ast.AST, hint: str, at: tuple[ast.AST, ast.AST]) -> Any:
+def tile_compare(
+    frame: Frame,
+    kind: str,
+    a: Any,
+    b: Any,
+    node: ast.AST,
+    hint: str,
+    at: tuple[ast.AST, ast.AST],
+    dtype: DType | None = None,
+) -> Any:
+    """A comparison of tiles: bools, or 0 and 1 of the operands' type."""
+    attrs = {"kind": kind, "dtype": dtype or (a if is_tile(a) else b).dtype}
+    return tile_binary(frame, "cmp", a, b, node, hint, at, attrs)
+
+
+def tile_binary(
+    frame: Frame,
+    name: str,
+    a: Any,
+    b: Any,
+    node: ast.AST,
+    hint: str,
+    at: tuple[ast.AST, ast.AST],
+    attrs: dict[str, Any] | None = None,
+) -> Any:
     """An elementwise operation of two tiles, or of a tile and a scalar on either side."""
     operands = []
     for value, where, other in ((a, at[0], b), (b, at[1], a)):
@@ -237,7 +282,7 @@ def tile_binary(frame: Frame, name: str, a: Any, b: Any, node: ast.AST, hint: st
             frame.tile(value, where, f"the operand of {name}")
         else:
             operands.append(frame.as_dtype(value, other.dtype, where))
-    return frame.emit(name, operands, {}, node, hint)
+    return frame.emit(name, operands, attrs or {}, node, hint)
 
 
 def _binop(frame: Frame, node: ast.BinOp, hint: str) -> Any:
@@ -256,6 +301,7 @@ def _unary(frame: Frame, node: ast.UnaryOp, hint: str) -> Any:
             return value
         if isinstance(node.op, ast.USub):
             return frame.emit("neg", (value,), {}, node, hint)
+        return frame.emit("not_", (value,), {}, node, hint)
     elif is_number(value):
         if isinstance(node.op, ast.USub):
             return -value
@@ -263,7 +309,9 @@ def _unary(frame: Frame, node: ast.UnaryOp, hint: str) -> Any:
             return +value
         if isinstance(node.op, ast.Invert) and isinstance(value, int):
             return ~value
-    elif is_runtime_scalar(value) and not isinstance(node.op, ast.Invert):
+    elif is_runtime_scalar(value):
+        if isinstance(node.op, ast.Invert):
+            return scalar_apply(frame, "bitnot", [value], node, "~")
         return apply("neg", value) if isinstance(node.op, ast.USub) else value
     symbol = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(node.op)]
     remedy = "load a part of it first" if is_tensor(value) else None
@@ -292,7 +340,9 @@ def _compare(frame: Frame, node: ast.Compare, hint: str) -> Any:
     for op, right_node in zip(node.ops, node.comparators):
         right = frame.expr(right_node)
         value = _compare_pair(frame, op, left, right, node, (left_node, right_node))
-        if isinstance(value, Expr):
+        if is_tile(value) and is_tile(result):
+            result = frame.emit("and_", (result, value), {}, node, hint)
+        elif isinstance(value, Expr):
             result = value if not isinstance(result, Expr) else apply("and", result, value)
         elif not value:
             return False
@@ -367,4 +417,4 @@ HANDLERS: dict[type[ast.AST], Handler] = {
     ast.Call: _call, ast.Subscript: _subscript,
 }  # fmt: skip
 
-__all__ = ["binary", "decide", "evaluate", "known", "scalar_apply", "tile_binary"]
+__all__ = ["binary", "decide", "evaluate", "known", "scalar_apply", "tile_binary", "tile_compare"]

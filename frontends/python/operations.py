@@ -6,13 +6,14 @@ import ast
 from typing import Any
 
 from pyto.frontends.python.calls import OPERATIONS, Arguments, operation
-from pyto.frontends.python.expressions import known, scalar_apply
+from pyto.frontends.python.expressions import known, scalar_apply, tile_compare
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.subscripts import Axis, assemble_tile, load, read, slice_tile, store, window
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
-from pyto.ir.nodes import BOOL, INDEX, Const, Expr, Op, TensorType, TileType, Var, const
+from pyto.ir.nodes import INDEX, Const, Expr, Op, TensorType, TileType, Var, const
 from pyto.ir.ops import OPS, OpDef
+from pyto.ir.ops.masks import KINDS
 from pyto.ir.scalar import apply, substitute, variables
 from pyto.language.enums import AtomicType, TensorLayout
 
@@ -34,7 +35,8 @@ def _vector_operation(op: OpDef) -> None:
                 if is_tensor(value):
                     frame.tile(value, where, f"the operand of pl.{op.name}")
             scalars = [frame.scalar(v, at, f"{p} of pl.{op.name}") for (v, at), p in zip(pairs, op.params)]
-            return scalar_apply(frame, op.scalar, scalars[0], scalars[1], node)
+            return scalar_apply(frame, op.scalar, scalars, node)
+        tile = next((v for i, (v, _) in enumerate(pairs) if i in op.scalars and is_tile(v)), tile)
         operands = []
         for i, ((value, where), param) in enumerate(zip(pairs, op.params)):
             if tile is not None and i in op.scalars and not is_tile(value) and not is_tensor(value):
@@ -42,7 +44,8 @@ def _vector_operation(op: OpDef) -> None:
             else:
                 what = "the operand" if len(op.scalars) == len(pairs) else param
                 operands.append(frame.tile(value, where, f"{what} of pl.{op.name}"))
-        return frame.emit(op.name, operands, {}, node, hint)
+        flags = {name: True for name in op.attrs if name == "fast" and _flag(frame, arguments, name, node)}
+        return frame.emit(op.name, operands, flags, node, hint)
 
     OPERATIONS[op.name] = build
 
@@ -58,7 +61,7 @@ def _scalar_extreme(name: str) -> None:
         if is_tile(a) or is_tile(b):
             raise frame.error("operand-kind", f"pl.{name} is for scalars", node, f"use pl.{name}imum")
         x, y = frame.scalar(a, at_a, f"lhs of pl.{name}"), frame.scalar(b, at_b, f"rhs of pl.{name}")
-        return scalar_apply(frame, name, x, y, node)
+        return scalar_apply(frame, name, [x, y], node)
 
     OPERATIONS[name] = build
 
@@ -89,6 +92,27 @@ def _flag(frame: Frame, arguments: Arguments, name: str, node: ast.AST) -> bool:
     if isinstance(value, Expr) or not isinstance(value, (bool, int)):
         raise frame.error("bad-argument", f"{name} must be True or False, got {describe(value)}", at or node)
     return bool(value)
+
+
+@operation("cmp")
+def _cmp(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    number, at = _pair(arguments["cmp_type"], node)
+    kind = frame.static_int(number, at, "cmp_type")
+    if not 0 <= kind < len(KINDS):
+        raise frame.error(
+            "bad-argument", f"cmp_type must be 0 to 5, got {kind}", at, "0 ==, 1 !=, 2 <, 3 <=, 4 >, 5 >="
+        )
+    (a, at_a), (b, at_b) = _pair(arguments["lhs"], node), _pair(arguments["rhs"], node)
+    if not is_tile(a) and not is_tile(b) and not is_tensor(a) and not is_tensor(b):
+        scalars = [frame.scalar(a, at_a, "lhs of pl.cmp"), frame.scalar(b, at_b, "rhs of pl.cmp")]
+        return scalar_apply(frame, KINDS[kind], scalars, node)
+    return tile_compare(frame, KINDS[kind], a, b, node, hint, (at_a, at_b))
+
+
+@operation("sels")
+def _sels(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    arguments = {"mask": arguments["mask"], "lhs": arguments["src"], "rhs": arguments["scalar"]}
+    return OPERATIONS["sel"](frame, node, arguments, hint)
 
 
 @operation("matmul")
@@ -138,7 +162,7 @@ def _create(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> An
                 "unsupported", f"pl.create_tensor({name}={describe(value)}) is not supported yet", where or node
             )
     session = frame.session
-    if dtype in (INDEX, BOOL):
+    if dtype is INDEX:
         raise frame.error("op-dtype", f"a tensor cannot hold {dtype}", node)
     if session.region is not None:
         return frame.emit("empty", (), {"shape": tile_shape(frame, shape, at), "dtype": dtype}, node, hint)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile, plain
 from pyto.ir.builder import identifier
-from pyto.ir.nodes import BOOL, INDEX, Const, DType, Expr, Param, ScalarType, TensorType, TileType, Var
+from pyto.ir.nodes import INDEX, Const, DType, Expr, Param, ScalarType, TensorType, TileType, Var
 from pyto.ir.scalar import substitute, variables
 from pyto.language.annotations import Directed, DynVar, Scalar, ScalarAnnotation, Tensor, TensorAnnotation, Tile
 
@@ -178,7 +178,7 @@ def _kernel_type(frame: Frame, parameter: Parameter) -> TensorType | ScalarType:
         return ScalarType(_dtype(frame, annotation.dtype, parameter))
     if isinstance(annotation, TensorAnnotation) and annotation.kind == "tensor":
         dtype = _dtype(frame, annotation.dtype, parameter)
-        if dtype in (INDEX, BOOL):
+        if dtype is INDEX:
             raise frame.error(
                 "bad-signature",
                 f"{parameter.name}: a tensor cannot hold {dtype}",

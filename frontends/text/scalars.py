@@ -212,7 +212,7 @@ class Scalars:
         return operands[0]
 
     def _view(self, node: Node, *parts: Node) -> View:
-        name, slot, row, rows, col, cols, valid, pitch = parts
+        name, slot, row, rows, col, cols, valid, pitch, element = parts
         buffer, shape = self.value(name), (self.whole(rows), self.whole(cols))
         if not isinstance(buffer.type, TileType) or buffer.type.space is None:
             self.fail("view", f"{name} is no buffer", name, "views are of what alloc makes")
@@ -224,6 +224,7 @@ class Scalars:
             self.scalar(row),
             self.scalar(col),
             buffer.type.pitch if pitch is None else self.whole(pitch),
+            None if element is None else self.dtype(element),
         )
 
     # -------------------------------------------------------------------------------------------- types

@@ -24,6 +24,11 @@ _BINARY: dict[type, Callable[[int, int], int]] = {
     ast.Div: _div,
     ast.FloorDiv: _div,
     ast.Mod: lambda a, b: a % b,
+    ast.BitAnd: lambda a, b: a & b,
+    ast.BitOr: lambda a, b: a | b,
+    ast.BitXor: lambda a, b: a ^ b,
+    ast.LShift: lambda a, b: a << b,
+    ast.RShift: lambda a, b: a >> b,
 }
 _CALLS: dict[str, Callable[..., int]] = {
     "min": min,

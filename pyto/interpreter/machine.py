@@ -6,7 +6,8 @@ import numpy as np
 
 from pyto.errors import InternalError
 from pyto.interpreter.core import MACHINE, Core, Extent, gm_window, handles, memory_of, store
-from pyto.interpreter.tiles import ELEMENTWISE, reduction
+from pyto.interpreter.masks import compare_bits, select_by
+from pyto.interpreter.tiles import ELEMENTWISE, elementwise, reduction
 from pyto.ir.nodes import Expr, Op, Space, TileType, View, slot_bytes
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import dtype_of
@@ -25,7 +26,7 @@ def _at(core: Core, view: Expr, extent: Extent | None = None) -> Array:
     t, alloc = view.buffer.type, core.env[view.buffer.name]
     assert isinstance(t, TileType) and t.space is not None
     rows, cols = extent or core.extent(view.valid, view.shape)
-    slot, row, col, size = core.value(view.slot), core.value(view.row), core.value(view.col), t.dtype.bytes
+    slot, row, col, size = core.value(view.slot), core.value(view.row), core.value(view.col), view.dtype.bytes
     pitch = view.pitch if t.space == Space.UB else t.shape[1]
     first = row * pitch + col
     last = first + (rows - 1) * pitch + cols if rows > 0 else 0
@@ -35,10 +36,10 @@ def _at(core: Core, view: Expr, extent: Extent | None = None) -> Array:
             f"a view leaves its buffer {view.buffer.name}: slot {slot}, elements {first} to {last}", alloc.loc
         )
     if rows <= 0 or cols <= 0:
-        return np.empty((max(0, rows), max(0, cols)), NUMPY[t.dtype.name])
+        return np.empty((max(0, rows), max(0, cols)), NUMPY[view.dtype.name])
     memory, offset = memory_of(alloc)
     offset += slot * room + first * size
-    return np.ndarray((rows, cols), NUMPY[t.dtype.name], core.memory[memory].data, offset, (pitch * size, size))
+    return np.ndarray((rows, cols), NUMPY[view.dtype.name], core.memory[memory].data, offset, (pitch * size, size))
 
 
 @handles(MACHINE, "load")
@@ -57,15 +58,44 @@ def _store(core: Core, op: Op) -> None:
 
 @handles(MACHINE, *ELEMENTWISE)
 def _elementwise(core: Core, op: Op) -> None:
-    fn, target = OPS[op.name].numpy, _at(core, op.args[0])
-    assert fn is not None
+    target = _at(core, op.args[0])
     rows, cols = target.shape
     second = {"row_expand": (rows, 1), "col_expand": (1, cols)}.get(op.name[:10], (rows, cols))
     values = [
         _at(core, a, extent) if isinstance(a, View) else core.value(a)
         for a, extent in zip(op.args[1:], ((rows, cols), second))
     ]
-    target[...] = compute(fn, dtype_of(op.args[0]), values)
+    target[...] = elementwise(op, values, dtype_of(op.args[0]))
+
+
+def _whole(view: View) -> TileType:
+    return TileType(view.shape, view.dtype, view.valid)
+
+
+@handles(MACHINE, "compare")
+def _compare(core: Core, op: Op) -> None:
+    bits, a, b = op.args
+    assert isinstance(a, View)
+    values = _at(core, a), _at(core, b) if isinstance(b, View) else core.value(b)
+    target = _at(core, bits)
+    target[...] = compare_bits(op, *values, _whole(a), target.shape[1])
+
+
+@handles(MACHINE, "select")
+def _select(core: Core, op: Op) -> None:
+    dst, bits, a, b = op.args
+    target = _at(core, dst)
+    other = _at(core, b, target.shape) if isinstance(b, View) else core.value(b)
+    assert isinstance(dst, View)
+    target[...] = select_by(_at(core, bits), _at(core, a, target.shape), other, _whole(dst))
+
+
+@handles(MACHINE, "every_other")
+def _every_other(core: Core, op: Op) -> None:
+    dst, src = op.args
+    assert isinstance(src, View)
+    target, flat = _at(core, dst), _at(core, src, src.shape).reshape(1, -1)
+    target[...] = flat[:, op.attrs["odd"] :: 2]
 
 
 @handles(MACHINE, "whole_reduce")

@@ -8,13 +8,15 @@ import numpy as np
 
 from pyto.errors import InternalError
 from pyto.interpreter.core import TILES, Core, Extent, gm_window, handles, store
-from pyto.ir.nodes import Expr, Op, TileType, Var
+from pyto.interpreter.masks import compare_bits, select_by
+from pyto.ir.nodes import DType, Expr, Op, TileType, Var
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import dtype_of
-from pyto.numerics import Array, cast, compute, poisoned, product
+from pyto.numerics import BY_NUMPY, NUMPY, Array, cast, compute, poisoned, product, scalar
 
 REDUCTIONS = tuple(name for name, op in OPS.items() if op.numpy and op.form == "reduce")
-ELEMENTWISE = tuple(name for name, op in OPS.items() if op.numpy and op.form != "reduce")
+ELEMENTWISE = tuple(name for name, op in OPS.items() if op.numpy and op.form not in ("reduce", "part"))
+PARTS = tuple(name for name, op in OPS.items() if op.form == "part")
 
 
 def _type(expr: Expr) -> TileType:
@@ -49,14 +51,23 @@ def _store(core: Core, op: Op) -> None:
 
 def _column(op: Op, args: list[Any]) -> list[Any]:
     """row_expand_* broadcasts a column, which may come as what brcb makes of it."""
-    return [args[0], args[1][:, :1]] if op.name.startswith("row_expand_") else args
+    return [args[0], args[1][:, :1]] if op.attrs.get("spread") else args
 
 
 @handles(TILES, *ELEMENTWISE)
 def _elementwise(core: Core, op: Op) -> None:
-    fn = OPS[op.name].numpy
-    assert fn is not None
-    core.define(op, compute(fn, op.result.dtype, _column(op, [core.value(a) for a in op.args])))
+    core.define(op, elementwise(op, _column(op, [core.value(a) for a in op.args]), op.result.dtype))
+
+
+def elementwise(op: Op, values: list[Any], dtype: DType) -> Array:
+    """The table's meaning of `op`: scalars are of the type of the tiles whose places they may take."""
+    table = OPS[op.name]
+    assert table.numpy is not None
+    arrays = [v for i, v in enumerate(values) if isinstance(v, np.ndarray) and i in table.scalars]
+    like = BY_NUMPY[arrays[0].dtype] if arrays else dtype
+    numbers = [v if isinstance(v, np.ndarray) else scalar(v, like) for v in values]
+    attrs = {name: op.attrs[name] for name in table.numpy_attrs}
+    return compute(lambda *args: table.numpy(*args, **attrs), dtype, numbers)  # type: ignore[misc]
 
 
 @handles(TILES, *REDUCTIONS, "whole_reduce")
@@ -67,6 +78,19 @@ def _reduce(core: Core, op: Op) -> None:
     rows, cols = core.extent(t.valid, t.shape)
     out = poisoned(_type(op.result).shape, t.dtype)
     out[:rows, :cols] = compute(fn, t.dtype, [core.value(op.args[0])[:rows, :cols]])
+    core.define(op, out)
+
+
+@handles(TILES, *PARTS)
+def _part(core: Core, op: Op) -> None:
+    """Where only one operand is valid, that one."""
+    a, b = (core.value(x) for x in op.args)
+    extents = [core.extent(_type(x).valid, _type(x).shape) for x in op.args]
+    out = poisoned(_type(op.result).shape, op.result.dtype)
+    for (rows, cols), value in zip(extents, (a, b)):
+        out[:rows, :cols] = value[:rows, :cols]
+    rows, cols = (min(n, m) for n, m in zip(*extents))
+    out[:rows, :cols] = elementwise(op, [a[:rows, :cols], b[:rows, :cols]], op.result.dtype)
     core.define(op, out)
 
 
@@ -155,6 +179,28 @@ def _assemble(core: Core, op: Op) -> None:
 @handles(TILES, "reshape")
 def _reshape(core: Core, op: Op) -> None:
     core.define(op, core.value(op.args[0]).reshape(op.attrs["shape"]))
+
+
+@handles(TILES, "bitcast")
+def _bitcast(core: Core, op: Op) -> None:
+    core.define(op, np.ascontiguousarray(core.value(op.args[0])).view(NUMPY[op.attrs["dtype"].name]))
+
+
+@handles(TILES, "compare")
+def _compare(core: Core, op: Op) -> None:
+    a, b = (core.value(x) for x in op.args)
+    core.define(op, compare_bits(op, a, b, _type(op.args[0]), _type(op.result).shape[1]))
+
+
+@handles(TILES, "select")
+def _select(core: Core, op: Op) -> None:
+    bits, a, b = (core.value(x) for x in op.args)
+    core.define(op, select_by(bits, a, b, _type(op.result)))
+
+
+@handles(TILES, "every_other")
+def _every_other(core: Core, op: Op) -> None:
+    core.define(op, core.value(op.args[0]).reshape(1, -1)[:, op.attrs["odd"] :: 2])
 
 
 @handles(TILES, "set_validshape", "copy")

@@ -118,6 +118,95 @@ def binary(name: str, dtypes: tuple[DType, ...]) -> Infer:
     return infer
 
 
+def shift(name: str, dtypes: tuple[DType, ...]) -> Infer:
+    two = binary(name, dtypes)
+
+    def infer(args: Sequence[Any], attrs: Attrs) -> Type | None:
+        t = two(args, attrs)
+        assert isinstance(t, TileType)
+        if isinstance(args[1], Const) and not 0 <= args[1].value < t.dtype.bits:
+            raise OpError(
+                "out-of-range",
+                f"{name}: {t.dtype} cannot be shifted by {args[1].value} bits",
+                f"shift by 0 to {t.dtype.bits - 1}",
+            )
+        return t
+
+    return infer
+
+
+def cmp(args: Sequence[Any], attrs: Attrs) -> Type:
+    t = binary("cmp", ())(args, attrs)
+    assert isinstance(t, TileType)
+    return TileType(t.shape, attrs["dtype"], t.valid)
+
+
+def compare(args: Sequence[Any], attrs: Attrs) -> Type:
+    """Bits of whole repeats of the tile as it lies, rounded up to a block."""
+    t = args[0]
+    lanes = 256 // t.dtype.bytes
+    elements = t.shape[0] * t.pitch
+    bytes_ = -(-(-(-elements // lanes) * lanes // 8) // 32) * 32
+    return TileType((1, bytes_), UINT8, (const(1), const(bytes_)))
+
+
+def select(args: Sequence[Any], attrs: Attrs) -> Type:
+    return binary("select", ())(args[1:], attrs)  # type: ignore[return-value]
+
+
+def sel(args: Sequence[Any], attrs: Attrs) -> Type:
+    mask, *values = args
+    mask = tile(mask, "sel", "mask")
+    t = binary("sel", ())(values, attrs)
+    assert isinstance(t, TileType)
+    if mask.shape != t.shape:
+        raise OpError("shape-mismatch", f"sel: the mask is {list(mask.shape)}, the values are {list(t.shape)}")
+    return TileType(t.shape, t.dtype, meet(t.valid, mask.valid))
+
+
+def three(name: str, dtypes: tuple[DType, ...]) -> Infer:
+    two = binary(name, dtypes)
+
+    def infer(args: Sequence[Any], attrs: Attrs) -> Type | None:
+        return two((two(args[:2], attrs), args[2]), attrs)
+
+    return infer
+
+
+def join(a: tuple[Expr, Expr], b: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
+    """The smallest valid shape around two."""
+    return tuple(x if x == y else apply("max", x, y) for x, y in zip(a, b))  # type: ignore[return-value]
+
+
+def part(name: str, dtypes: tuple[DType, ...]) -> Infer:
+    two = binary(name, dtypes)
+
+    def infer(args: Sequence[Any], attrs: Attrs) -> Type | None:
+        a, b = tile(args[0], name, "lhs"), tile(args[1], name, "rhs")
+        two(args, attrs)
+        return TileType(a.shape, a.dtype, join(a.valid, b.valid))
+
+    return infer
+
+
+def clone(args: Sequence[Any], attrs: Attrs) -> Type:
+    src, target = tile(args[0], "expand_clone", "src"), tile(args[1], "expand_clone", "target")
+    if any(have not in (1, want) for have, want in zip(src.shape, target.shape)):
+        raise OpError("shape-mismatch", f"expand_clone: {list(src.shape)} does not fit {list(target.shape)}")
+    return TileType(target.shape, src.dtype, target.valid)
+
+
+def bitcast(args: Sequence[Any], attrs: Attrs) -> Type:
+    (t,) = args
+    return TileType(t.shape, attrs["dtype"], t.valid, t.space)
+
+
+def every_other(args: Sequence[Any], attrs: Attrs) -> Type:
+    (t,) = args
+    half = t.shape[0] * t.shape[1] // 2
+    return TileType((1, half), t.dtype, (const(1), const(half)))
+
+
 def expand(name: str, dtypes: tuple[DType, ...], axis: int) -> Infer:
     def infer(args: Sequence[Any], attrs: Attrs) -> Type:
         a, b = tile(args[0], name, "lhs"), tile(args[1], name, "rhs")
@@ -234,7 +323,7 @@ def cast(args: Sequence[Any], attrs: Attrs) -> Type:
     if attrs.get("mode", "rint") not in CAST_MODES:
         raise OpError("bad-argument", f"cast: unknown mode {attrs['mode']!r}; one of {', '.join(CAST_MODES)}")
     target = attrs["target_type"]
-    if target is INDEX or target.kind == "b":
+    if target is INDEX:
         raise OpError("op-dtype", f"cast: a tile cannot hold {target}")
     return TileType(t.shape, target, t.valid)
 
@@ -310,7 +399,7 @@ def reshape(args: Sequence[Any], attrs: Attrs) -> Type:
         return t
     new = TileType(shape, t.dtype, (const(shape[0]), const(shape[1])))
     for side in (t, new):
-        if side.shape[1] != side.pitch:
+        if side.shape[1] != side.pitch and side.shape[0] > 1:
             raise OpError(
                 "alignment",
                 f"reshape: rows of {list(side.shape)} {t.dtype} are not a multiple of 32 B",
@@ -332,10 +421,6 @@ def reshape(args: Sequence[Any], attrs: Attrs) -> Type:
 
 
 def full(args: Sequence[Any], attrs: Attrs) -> Type:
-    if attrs["dtype"].bits == 8:
-        raise OpError(
-            "op-dtype", f"a tile of {attrs['dtype']} cannot be filled on the chip", "fill an fp16 tile and pl.cast it"
-        )
     r, c = attrs["shape"]
     return TileType((r, c), attrs["dtype"], (const(r), const(c)))
 

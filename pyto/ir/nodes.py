@@ -191,6 +191,7 @@ class View(Expr):
 
     `shape` elements at (`row`, `col`) of ping-pong slot `slot` of `buffer` (a `Var` made by `alloc`), of which `valid`
     hold values. `pitch` is the distance of rows in elements (in L1 and L0: the padded rows of the fractal layout).
+    `element` is the type that the bytes are read as, where it is not the buffer's: row, col and pitch count of it.
     """
 
     buffer: Var
@@ -200,10 +201,11 @@ class View(Expr):
     row: Expr
     col: Expr
     pitch: int
+    element: DType | None = None
 
     @property
     def dtype(self) -> DType:
-        return self.buffer.dtype
+        return self.element or self.buffer.dtype
 
     @property
     def space(self) -> str:

@@ -90,6 +90,8 @@ def _view(v: View) -> str:
         text += f" {_valid(v.valid)}"
     if isinstance(v.buffer.type, TileType) and v.pitch != v.buffer.type.pitch:
         text += f" pitch {v.pitch}"
+    if v.element is not None and v.element != v.buffer.dtype:
+        text += f" as {v.element}"
     return text
 
 

@@ -40,6 +40,12 @@ SCALAR_OPS: dict[str, Callable[..., Any]] = {
     "and": lambda a, b: bool(a) and bool(b),
     "or": lambda a, b: bool(a) or bool(b),
     "not": lambda a: not a,
+    "bitand": lambda a, b: int(a) & int(b),
+    "bitor": lambda a, b: int(a) | int(b),
+    "bitxor": lambda a, b: int(a) ^ int(b),
+    "bitnot": lambda a: ~int(a),
+    "shl": lambda a, b: int(a) << int(b),
+    "shr": lambda a, b: int(a) >> int(b),
     "select": lambda c, a, b: a if c else b,
     "cast": lambda a: a,
 }
@@ -129,7 +135,7 @@ def substitute(expr: Expr, env: Mapping[Var, Expr]) -> Expr:
         assert isinstance(buffer, Var)
         vr, vc = (substitute(v, env) for v in expr.valid)
         slot, row, col = (substitute(e, env) for e in (expr.slot, expr.row, expr.col))
-        return View(buffer, expr.shape, (vr, vc), slot, row, col, expr.pitch)
+        return View(buffer, expr.shape, (vr, vc), slot, row, col, expr.pitch, expr.element)
     return expr
 
 

@@ -87,17 +87,19 @@ def sub(lhs: Any, rhs: Any) -> Any:
 def mul(lhs: Any, rhs: Any) -> Any:
     """lhs * rhs."""
 def div(lhs: Any, rhs: Any, high_precision: bool = False, fast: bool = False) -> Any:
-    """lhs / rhs, correctly rounded in fp32."""
+    """lhs / rhs, correctly rounded in fp32; fast=True: by Reciprocal, an approximation."""
 def maximum(lhs: Any, rhs: Any) -> Any:
     """The larger of lhs and rhs."""
 def minimum(lhs: Any, rhs: Any) -> Any:
     """The smaller of lhs and rhs."""
-def neg(input: Any) -> Tile:
+def neg(input: Any) -> Any:
     """-input."""
 def abs(input: Any) -> Tile:
-    """|input|."""
+    """|input|; the lowest value of a signed type stays as it is."""
 def relu(input: Any) -> Tile:
     """max(input, 0)."""
+def lrelu(input: Any, slope: Any) -> Tile:
+    """input where it is not negative, else slope * input."""
 def exp(input: Any) -> Tile:
     """e to the input."""
 def log(input: Any, high_precision: bool = False) -> Tile:
@@ -105,11 +107,31 @@ def log(input: Any, high_precision: bool = False) -> Tile:
 def sqrt(input: Any) -> Tile:
     """Square root."""
 def rsqrt(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
-    """1 / sqrt(input), by Sqrt and Div (accurate)."""
+    """1 / sqrt(input), by Sqrt and Div; fast=True: the chip's Rsqrt, an approximation."""
 def recip(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
-    """1 / input, by Div (accurate)."""
+    """1 / input, by Div; fast=True: the chip's Reciprocal, an approximation."""
 def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
-    """Another element type: to floats rounding to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
+    """Another element type: to floats rounding to nearest even, to integers saturating, NaN to 0 (mode: rint, round, floor, ceil, trunc), to bool whether it is not zero."""
+def and_(lhs: Any, rhs: Any) -> Any:
+    """lhs & rhs, bit by bit; of bools: both."""
+def or_(lhs: Any, rhs: Any) -> Any:
+    """lhs | rhs, bit by bit; of bools: one of them or both."""
+def not_(input: Any) -> Any:
+    """~input: every bit the other way; of bools: not."""
+def xor(lhs: Any, rhs: Any, tmp: Any = None) -> Any:
+    """lhs ^ rhs, bit by bit; of bools: just one of them."""
+def shl(lhs: Any, rhs: Any) -> Any:
+    """lhs shifted left by rhs bits; rhs counts modulo the width."""
+def shr(lhs: Any, rhs: Any) -> Any:
+    """lhs shifted right by rhs bits (signed types keep their sign); rhs counts modulo the width."""
+def row_expand_expdif(lhs: Any, rhs: Any) -> Tile:
+    """exp(lhs - rhs), rhs a column broadcast over lhs."""
+def col_expand_expdif(lhs: Any, rhs: Any) -> Tile:
+    """exp(lhs - rhs), rhs a row broadcast over lhs."""
+def row_expand(lhs: Any, rhs: Any) -> Tile:
+    """The column rhs [R, 1] repeated over the columns of a tile of the shape of lhs."""
+def col_expand(lhs: Any, rhs: Any) -> Tile:
+    """The row rhs [1, C] repeated over the rows of a tile of the shape of lhs."""
 def row_expand_add(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
     """add of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
 def col_expand_add(lhs: Any, rhs: Any) -> Tile:
@@ -134,6 +156,36 @@ def row_expand_min(lhs: Any, rhs: Any) -> Tile:
     """minimum of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
 def col_expand_min(lhs: Any, rhs: Any) -> Tile:
     """minimum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+def addc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
+    """lhs + rhs + rhs2, three tiles."""
+def subc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
+    """lhs - rhs - rhs2, three tiles."""
+def addsc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
+    """lhs + rhs + rhs2, rhs a scalar."""
+def subsc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
+    """lhs - rhs - rhs2, rhs a scalar."""
+def prelu(input: Any, slope: Any, tmp: Any = None) -> Tile:
+    """input where it is positive, else slope * input, slope a tile."""
+def fmod(lhs: Any, rhs: Any) -> Tile:
+    """The remainder of lhs / rhs with the sign of lhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
+def rem(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
+    """The remainder of lhs / rhs with the sign of rhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
+def part_add(lhs: Any, rhs: Any) -> Tile:
+    """add of two tiles where both are valid; where one is, that one."""
+def part_mul(lhs: Any, rhs: Any) -> Tile:
+    """mul of two tiles where both are valid; where one is, that one."""
+def part_max(lhs: Any, rhs: Any) -> Tile:
+    """maximum of two tiles where both are valid; where one is, that one."""
+def part_min(lhs: Any, rhs: Any) -> Tile:
+    """minimum of two tiles where both are valid; where one is, that one."""
+def expand_clone(src: Any, target: Any) -> Tile:
+    """src, a column, a row or one value, repeated over a tile of the shape of target."""
+def expands(target: Any, scalar: Any) -> Tile:
+    """A tile of the shape and type of target, filled with the scalar."""
+def cmp(lhs: Any, rhs: Any, cmp_type: Any = 0) -> Tile:
+    """Compares element by element (cmp_type: 0 ==, 1 !=, 2 <, 3 <=, 4 >, 5 >=; or the operators): 1 where it holds, else 0, in the element type of lhs. The operators give bools."""
+def sel(mask: Any, lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
+    """lhs where mask is not zero, else rhs; one of the two may be a scalar."""
 def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
     """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
 def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
@@ -157,17 +209,21 @@ def set_validshape(input: Any, valid_rows: Any, valid_cols: Any) -> Tile:
 def read(src: Any, offset: Any) -> Tile:
     """One element of a tensor as a scalar."""
 def row_sum(input: Any, tmp_tile: Any = None) -> Tile:
-    """sum over the valid columns: [R, C] -> [R, 1]; 16-bit inputs are summed in fp32."""
+    """sum over the valid columns: [R, C] -> [R, 1]; 16-bit floats are summed in fp32."""
 def col_sum(input: Any, tmp_tile: Any = None) -> Tile:
-    """sum over the valid rows: [R, C] -> [1, C]; 16-bit inputs are summed in fp32."""
+    """sum over the valid rows: [R, C] -> [1, C]; 16-bit floats are summed in fp32."""
 def row_max(input: Any, tmp_tile: Any = None) -> Tile:
     """max over the valid columns: [R, C] -> [R, 1]."""
-def col_max(input: Any) -> Tile:
+def col_max(input: Any, tmp_tile: Any = None) -> Tile:
     """max over the valid rows: [R, C] -> [1, C]."""
 def row_min(input: Any, tmp_tile: Any = None) -> Tile:
     """min over the valid columns: [R, C] -> [R, 1]."""
-def col_min(input: Any) -> Tile:
+def col_min(input: Any, tmp_tile: Any = None) -> Tile:
     """min over the valid rows: [R, C] -> [1, C]."""
+def row_prod(input: Any, tmp_tile: Any = None) -> Tile:
+    """prod over the valid columns: [R, C] -> [R, 1]; 16-bit floats are multiplied in fp32."""
+def col_prod(input: Any, tmp_tile: Any = None) -> Tile:
+    """prod over the valid rows: [R, C] -> [1, C]; 16-bit floats are multiplied in fp32."""
 def range(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
     """Loop of a kernel: (stop), (start, stop) or (start, stop, step)."""
 def parallel(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
@@ -184,6 +240,8 @@ def yield_(*values: Any) -> Any:
     """Ends the body of a loop with `init_values`: the values of the next iteration."""
 def dim(tensor: Any, axis: Any) -> Any:
     """The size of an axis, as an integer."""
+def sels(mask: Any, src: Any, tmp: Any = None, scalar: Any = 0) -> Any:
+    """src where mask is not zero, else the scalar."""
 def min(lhs: Any, rhs: Any) -> Any:
     """The smaller of two scalars."""
 def max(lhs: Any, rhs: Any) -> Any:
@@ -205,14 +263,6 @@ def concat(*args: Any) -> Any:
 def fillpad(*args: Any) -> Any:
     """Not supported yet."""
 def fillpad_expand(*args: Any) -> Any:
-    """Not supported yet."""
-def cmp(*args: Any) -> Any:
-    """Not supported yet."""
-def cmps(*args: Any) -> Any:
-    """Not supported yet."""
-def sel(*args: Any) -> Any:
-    """Not supported yet."""
-def sels(*args: Any) -> Any:
     """Not supported yet."""
 def gather(*args: Any) -> Any:
     """Not supported yet."""
@@ -242,40 +292,6 @@ def while_(*args: Any) -> Any:
     """Not supported yet."""
 def cond(*args: Any) -> Any:
     """Not supported yet."""
-def and_(*args: Any) -> Any:
-    """Not supported yet."""
-def ands(*args: Any) -> Any:
-    """Not supported yet."""
-def or_(*args: Any) -> Any:
-    """Not supported yet."""
-def ors(*args: Any) -> Any:
-    """Not supported yet."""
-def xor(*args: Any) -> Any:
-    """Not supported yet."""
-def xors(*args: Any) -> Any:
-    """Not supported yet."""
-def not_(*args: Any) -> Any:
-    """Not supported yet."""
-def shl(*args: Any) -> Any:
-    """Not supported yet."""
-def shls(*args: Any) -> Any:
-    """Not supported yet."""
-def shr(*args: Any) -> Any:
-    """Not supported yet."""
-def shrs(*args: Any) -> Any:
-    """Not supported yet."""
-def expands(*args: Any) -> Any:
-    """Not supported yet."""
-def expand_clone(*args: Any) -> Any:
-    """Not supported yet."""
-def row_expand(*args: Any) -> Any:
-    """Not supported yet."""
-def col_expand(*args: Any) -> Any:
-    """Not supported yet."""
-def row_expand_expdif(*args: Any) -> Any:
-    """Not supported yet."""
-def col_expand_expdif(*args: Any) -> Any:
-    """Not supported yet."""
 def row_argmax(*args: Any) -> Any:
     """Not supported yet."""
 def row_argmin(*args: Any) -> Any:
@@ -283,42 +299,6 @@ def row_argmin(*args: Any) -> Any:
 def col_argmax(*args: Any) -> Any:
     """Not supported yet."""
 def col_argmin(*args: Any) -> Any:
-    """Not supported yet."""
-def row_prod(*args: Any) -> Any:
-    """Not supported yet."""
-def col_prod(*args: Any) -> Any:
-    """Not supported yet."""
-def fmod(*args: Any) -> Any:
-    """Not supported yet."""
-def fmods(*args: Any) -> Any:
-    """Not supported yet."""
-def rem(*args: Any) -> Any:
-    """Not supported yet."""
-def rems(*args: Any) -> Any:
-    """Not supported yet."""
-def sin(*args: Any) -> Any:
-    """Not supported yet."""
-def cos(*args: Any) -> Any:
-    """Not supported yet."""
-def part_add(*args: Any) -> Any:
-    """Not supported yet."""
-def part_mul(*args: Any) -> Any:
-    """Not supported yet."""
-def part_max(*args: Any) -> Any:
-    """Not supported yet."""
-def part_min(*args: Any) -> Any:
-    """Not supported yet."""
-def addc(*args: Any) -> Any:
-    """Not supported yet."""
-def subc(*args: Any) -> Any:
-    """Not supported yet."""
-def addsc(*args: Any) -> Any:
-    """Not supported yet."""
-def subsc(*args: Any) -> Any:
-    """Not supported yet."""
-def lrelu(*args: Any) -> Any:
-    """Not supported yet."""
-def prelu(*args: Any) -> Any:
     """Not supported yet."""
 def reinterpret_view(*args: Any) -> Any:
     """Not supported yet."""
@@ -337,8 +317,6 @@ def mgather(*args: Any) -> Any:
 def mscatter(*args: Any) -> Any:
     """Not supported yet."""
 def tri(*args: Any) -> Any:
-    """Not supported yet."""
-def random(*args: Any) -> Any:
     """Not supported yet."""
 def submit(*args: Any) -> Any:
     """Not supported yet."""
@@ -372,6 +350,12 @@ def no_dep(*args: Any) -> Any:
     """Not supported yet."""
 def dump_tag(*args: Any) -> Any:
     """Not supported yet."""
+def sin(*args: Any) -> Any:
+    """Not supported: the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host."""
+def cos(*args: Any) -> Any:
+    """Not supported: the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host."""
+def random(*args: Any) -> Any:
+    """Not supported: results would differ from run to run; make the numbers on the host."""
 def matmul_mx(*args: Any) -> Any:
     """Not supported: the chip has no MX formats."""
 def matmul_mx_acc(*args: Any) -> Any:
@@ -399,11 +383,27 @@ def subs(lhs: Any, rhs: Any) -> Any:
 def muls(lhs: Any, rhs: Any) -> Any:
     """lhs * rhs."""
 def divs(lhs: Any, rhs: Any, high_precision: bool = False, fast: bool = False) -> Any:
-    """lhs / rhs, correctly rounded in fp32."""
+    """lhs / rhs, correctly rounded in fp32; fast=True: by Reciprocal, an approximation."""
 def maximums(lhs: Any, rhs: Any) -> Any:
     """The larger of lhs and rhs."""
 def minimums(lhs: Any, rhs: Any) -> Any:
     """The smaller of lhs and rhs."""
+def ands(lhs: Any, rhs: Any) -> Any:
+    """lhs & rhs, bit by bit; of bools: both."""
+def ors(lhs: Any, rhs: Any) -> Any:
+    """lhs | rhs, bit by bit; of bools: one of them or both."""
+def xors(lhs: Any, rhs: Any, tmp: Any = None) -> Any:
+    """lhs ^ rhs, bit by bit; of bools: just one of them."""
+def shls(lhs: Any, rhs: Any) -> Any:
+    """lhs shifted left by rhs bits; rhs counts modulo the width."""
+def shrs(lhs: Any, rhs: Any) -> Any:
+    """lhs shifted right by rhs bits (signed types keep their sign); rhs counts modulo the width."""
+def fmods(lhs: Any, rhs: Any) -> Tile:
+    """The remainder of lhs / rhs with the sign of lhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
+def rems(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
+    """The remainder of lhs / rhs with the sign of rhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
+def cmps(lhs: Any, rhs: Any, cmp_type: Any = 0) -> Tile:
+    """Compares element by element (cmp_type: 0 ==, 1 !=, 2 <, 3 <=, 4 >, 5 >=; or the operators): 1 where it holds, else 0, in the element type of lhs. The operators give bools."""
 def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
     """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
 def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
@@ -424,7 +424,7 @@ class _Functions:
         """lhs * rhs."""
     @staticmethod
     def div(lhs: Any, rhs: Any, high_precision: bool = False, fast: bool = False) -> Any:
-        """lhs / rhs, correctly rounded in fp32."""
+        """lhs / rhs, correctly rounded in fp32; fast=True: by Reciprocal, an approximation."""
     @staticmethod
     def maximum(lhs: Any, rhs: Any) -> Any:
         """The larger of lhs and rhs."""
@@ -432,14 +432,17 @@ class _Functions:
     def minimum(lhs: Any, rhs: Any) -> Any:
         """The smaller of lhs and rhs."""
     @staticmethod
-    def neg(input: Any) -> Tile:
+    def neg(input: Any) -> Any:
         """-input."""
     @staticmethod
     def abs(input: Any) -> Tile:
-        """|input|."""
+        """|input|; the lowest value of a signed type stays as it is."""
     @staticmethod
     def relu(input: Any) -> Tile:
         """max(input, 0)."""
+    @staticmethod
+    def lrelu(input: Any, slope: Any) -> Tile:
+        """input where it is not negative, else slope * input."""
     @staticmethod
     def exp(input: Any) -> Tile:
         """e to the input."""
@@ -451,13 +454,43 @@ class _Functions:
         """Square root."""
     @staticmethod
     def rsqrt(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
-        """1 / sqrt(input), by Sqrt and Div (accurate)."""
+        """1 / sqrt(input), by Sqrt and Div; fast=True: the chip's Rsqrt, an approximation."""
     @staticmethod
     def recip(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
-        """1 / input, by Div (accurate)."""
+        """1 / input, by Div; fast=True: the chip's Reciprocal, an approximation."""
     @staticmethod
     def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
-        """Another element type: to floats rounding to nearest even, to integers saturating (mode: rint, round, floor, ceil, trunc)."""
+        """Another element type: to floats rounding to nearest even, to integers saturating, NaN to 0 (mode: rint, round, floor, ceil, trunc), to bool whether it is not zero."""
+    @staticmethod
+    def and_(lhs: Any, rhs: Any) -> Any:
+        """lhs & rhs, bit by bit; of bools: both."""
+    @staticmethod
+    def or_(lhs: Any, rhs: Any) -> Any:
+        """lhs | rhs, bit by bit; of bools: one of them or both."""
+    @staticmethod
+    def not_(input: Any) -> Any:
+        """~input: every bit the other way; of bools: not."""
+    @staticmethod
+    def xor(lhs: Any, rhs: Any, tmp: Any = None) -> Any:
+        """lhs ^ rhs, bit by bit; of bools: just one of them."""
+    @staticmethod
+    def shl(lhs: Any, rhs: Any) -> Any:
+        """lhs shifted left by rhs bits; rhs counts modulo the width."""
+    @staticmethod
+    def shr(lhs: Any, rhs: Any) -> Any:
+        """lhs shifted right by rhs bits (signed types keep their sign); rhs counts modulo the width."""
+    @staticmethod
+    def row_expand_expdif(lhs: Any, rhs: Any) -> Tile:
+        """exp(lhs - rhs), rhs a column broadcast over lhs."""
+    @staticmethod
+    def col_expand_expdif(lhs: Any, rhs: Any) -> Tile:
+        """exp(lhs - rhs), rhs a row broadcast over lhs."""
+    @staticmethod
+    def row_expand(lhs: Any, rhs: Any) -> Tile:
+        """The column rhs [R, 1] repeated over the columns of a tile of the shape of lhs."""
+    @staticmethod
+    def col_expand(lhs: Any, rhs: Any) -> Tile:
+        """The row rhs [1, C] repeated over the rows of a tile of the shape of lhs."""
     @staticmethod
     def row_expand_add(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
         """add of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
@@ -495,6 +528,51 @@ class _Functions:
     def col_expand_min(lhs: Any, rhs: Any) -> Tile:
         """minimum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
     @staticmethod
+    def addc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
+        """lhs + rhs + rhs2, three tiles."""
+    @staticmethod
+    def subc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
+        """lhs - rhs - rhs2, three tiles."""
+    @staticmethod
+    def addsc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
+        """lhs + rhs + rhs2, rhs a scalar."""
+    @staticmethod
+    def subsc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
+        """lhs - rhs - rhs2, rhs a scalar."""
+    @staticmethod
+    def prelu(input: Any, slope: Any, tmp: Any = None) -> Tile:
+        """input where it is positive, else slope * input, slope a tile."""
+    @staticmethod
+    def fmod(lhs: Any, rhs: Any) -> Tile:
+        """The remainder of lhs / rhs with the sign of lhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
+    @staticmethod
+    def rem(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
+        """The remainder of lhs / rhs with the sign of rhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
+    @staticmethod
+    def part_add(lhs: Any, rhs: Any) -> Tile:
+        """add of two tiles where both are valid; where one is, that one."""
+    @staticmethod
+    def part_mul(lhs: Any, rhs: Any) -> Tile:
+        """mul of two tiles where both are valid; where one is, that one."""
+    @staticmethod
+    def part_max(lhs: Any, rhs: Any) -> Tile:
+        """maximum of two tiles where both are valid; where one is, that one."""
+    @staticmethod
+    def part_min(lhs: Any, rhs: Any) -> Tile:
+        """minimum of two tiles where both are valid; where one is, that one."""
+    @staticmethod
+    def expand_clone(src: Any, target: Any) -> Tile:
+        """src, a column, a row or one value, repeated over a tile of the shape of target."""
+    @staticmethod
+    def expands(target: Any, scalar: Any) -> Tile:
+        """A tile of the shape and type of target, filled with the scalar."""
+    @staticmethod
+    def cmp(lhs: Any, rhs: Any, cmp_type: Any = 0) -> Tile:
+        """Compares element by element (cmp_type: 0 ==, 1 !=, 2 <, 3 <=, 4 >, 5 >=; or the operators): 1 where it holds, else 0, in the element type of lhs. The operators give bools."""
+    @staticmethod
+    def sel(mask: Any, lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
+        """lhs where mask is not zero, else rhs; one of the two may be a scalar."""
+    @staticmethod
     def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
         """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
     @staticmethod
@@ -529,22 +607,28 @@ class _Functions:
         """One element of a tensor as a scalar."""
     @staticmethod
     def row_sum(input: Any, tmp_tile: Any = None) -> Tile:
-        """sum over the valid columns: [R, C] -> [R, 1]; 16-bit inputs are summed in fp32."""
+        """sum over the valid columns: [R, C] -> [R, 1]; 16-bit floats are summed in fp32."""
     @staticmethod
     def col_sum(input: Any, tmp_tile: Any = None) -> Tile:
-        """sum over the valid rows: [R, C] -> [1, C]; 16-bit inputs are summed in fp32."""
+        """sum over the valid rows: [R, C] -> [1, C]; 16-bit floats are summed in fp32."""
     @staticmethod
     def row_max(input: Any, tmp_tile: Any = None) -> Tile:
         """max over the valid columns: [R, C] -> [R, 1]."""
     @staticmethod
-    def col_max(input: Any) -> Tile:
+    def col_max(input: Any, tmp_tile: Any = None) -> Tile:
         """max over the valid rows: [R, C] -> [1, C]."""
     @staticmethod
     def row_min(input: Any, tmp_tile: Any = None) -> Tile:
         """min over the valid columns: [R, C] -> [R, 1]."""
     @staticmethod
-    def col_min(input: Any) -> Tile:
+    def col_min(input: Any, tmp_tile: Any = None) -> Tile:
         """min over the valid rows: [R, C] -> [1, C]."""
+    @staticmethod
+    def row_prod(input: Any, tmp_tile: Any = None) -> Tile:
+        """prod over the valid columns: [R, C] -> [R, 1]; 16-bit floats are multiplied in fp32."""
+    @staticmethod
+    def col_prod(input: Any, tmp_tile: Any = None) -> Tile:
+        """prod over the valid rows: [R, C] -> [1, C]; 16-bit floats are multiplied in fp32."""
     @staticmethod
     def range(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
         """Loop of a kernel: (stop), (start, stop) or (start, stop, step)."""
@@ -569,6 +653,9 @@ class _Functions:
     @staticmethod
     def dim(tensor: Any, axis: Any) -> Any:
         """The size of an axis, as an integer."""
+    @staticmethod
+    def sels(mask: Any, src: Any, tmp: Any = None, scalar: Any = 0) -> Any:
+        """src where mask is not zero, else the scalar."""
     @staticmethod
     def min(lhs: Any, rhs: Any) -> Any:
         """The smaller of two scalars."""
@@ -601,18 +688,6 @@ class _Functions:
         """Not supported yet."""
     @staticmethod
     def fillpad_expand(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def cmp(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def cmps(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def sel(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def sels(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def gather(*args: Any) -> Any:
@@ -657,57 +732,6 @@ class _Functions:
     def cond(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
-    def and_(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def ands(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def or_(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def ors(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def xor(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def xors(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def not_(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def shl(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def shls(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def shr(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def shrs(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def expands(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def expand_clone(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def row_expand(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def col_expand(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def row_expand_expdif(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def col_expand_expdif(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
     def row_argmax(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
@@ -718,60 +742,6 @@ class _Functions:
         """Not supported yet."""
     @staticmethod
     def col_argmin(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def row_prod(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def col_prod(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def fmod(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def fmods(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def rem(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def rems(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def sin(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def cos(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def part_add(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def part_mul(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def part_max(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def part_min(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def addc(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def subc(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def addsc(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def subsc(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def lrelu(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def prelu(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def reinterpret_view(*args: Any) -> Any:
@@ -799,9 +769,6 @@ class _Functions:
         """Not supported yet."""
     @staticmethod
     def tri(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def random(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def submit(*args: Any) -> Any:
@@ -852,6 +819,15 @@ class _Functions:
     def dump_tag(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
+    def sin(*args: Any) -> Any:
+        """Not supported: the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host."""
+    @staticmethod
+    def cos(*args: Any) -> Any:
+        """Not supported: the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host."""
+    @staticmethod
+    def random(*args: Any) -> Any:
+        """Not supported: results would differ from run to run; make the numbers on the host."""
+    @staticmethod
     def matmul_mx(*args: Any) -> Any:
         """Not supported: the chip has no MX formats."""
     @staticmethod
@@ -892,13 +868,37 @@ class _Functions:
         """lhs * rhs."""
     @staticmethod
     def divs(lhs: Any, rhs: Any, high_precision: bool = False, fast: bool = False) -> Any:
-        """lhs / rhs, correctly rounded in fp32."""
+        """lhs / rhs, correctly rounded in fp32; fast=True: by Reciprocal, an approximation."""
     @staticmethod
     def maximums(lhs: Any, rhs: Any) -> Any:
         """The larger of lhs and rhs."""
     @staticmethod
     def minimums(lhs: Any, rhs: Any) -> Any:
         """The smaller of lhs and rhs."""
+    @staticmethod
+    def ands(lhs: Any, rhs: Any) -> Any:
+        """lhs & rhs, bit by bit; of bools: both."""
+    @staticmethod
+    def ors(lhs: Any, rhs: Any) -> Any:
+        """lhs | rhs, bit by bit; of bools: one of them or both."""
+    @staticmethod
+    def xors(lhs: Any, rhs: Any, tmp: Any = None) -> Any:
+        """lhs ^ rhs, bit by bit; of bools: just one of them."""
+    @staticmethod
+    def shls(lhs: Any, rhs: Any) -> Any:
+        """lhs shifted left by rhs bits; rhs counts modulo the width."""
+    @staticmethod
+    def shrs(lhs: Any, rhs: Any) -> Any:
+        """lhs shifted right by rhs bits (signed types keep their sign); rhs counts modulo the width."""
+    @staticmethod
+    def fmods(lhs: Any, rhs: Any) -> Tile:
+        """The remainder of lhs / rhs with the sign of lhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
+    @staticmethod
+    def rems(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
+        """The remainder of lhs / rhs with the sign of rhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
+    @staticmethod
+    def cmps(lhs: Any, rhs: Any, cmp_type: Any = 0) -> Tile:
+        """Compares element by element (cmp_type: 0 ==, 1 !=, 2 <, 3 <=, 4 >, 5 >=; or the operators): 1 where it holds, else 0, in the element type of lhs. The operators give bools."""
     @staticmethod
     def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
         """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""

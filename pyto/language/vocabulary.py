@@ -26,6 +26,7 @@ STRUCTURE = {
     ),
     "yield_": ("*values", "Ends the body of a loop with `init_values`: the values of the next iteration."),
     "dim": ("tensor, axis", "The size of an axis, as an integer."),
+    "sels": ("mask, src, tmp=None, scalar=0", "src where mask is not zero, else the scalar."),
     "min": ("lhs, rhs", "The smaller of two scalars."),
     "max": ("lhs, rhs", "The larger of two scalars."),
     "const": ("value, dtype", "A scalar of the given type."),
@@ -39,16 +40,17 @@ STRUCTURE = {
 }  # fmt: skip
 
 _LATER = """
-transpose concat fillpad fillpad_expand cmp cmps sel sels gather gather_row gather_mask gather_compare gatherb scatter
-scatter_mask scatter_update sort32 mrgsort arange write while_ cond and_ ands or_ ors xor xors not_ shl shls shr shrs
-expands expand_clone row_expand col_expand row_expand_expdif col_expand_expdif row_argmax row_argmin col_argmax
-col_argmin row_prod col_prod fmod fmods rem rems sin cos part_add part_mul part_max part_min addc subc addsc subsc
-lrelu prelu reinterpret_view batch_matmul matmul_bias gemv gemv_acc gemv_bias mgather mscatter tri random submit
-spmd_submit manual_scope scope cluster split_aiv static_print print assert_ func_attr get_block_num get_subblock_idx
-create_l1 move extract paged_gather no_dep dump_tag
+transpose concat fillpad fillpad_expand gather gather_row gather_mask gather_compare gatherb scatter scatter_mask
+scatter_update sort32 mrgsort arange write while_ cond row_argmax row_argmin col_argmax col_argmin reinterpret_view
+batch_matmul matmul_bias gemv gemv_acc gemv_bias mgather mscatter tri submit spmd_submit manual_scope scope cluster
+split_aiv static_print print assert_ func_attr get_block_num get_subblock_idx create_l1 move extract paged_gather
+no_dep dump_tag
 """
 LATER = _LATER.split()
 NEVER = {
+    "sin": "the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host",
+    "cos": "the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host",
+    "random": "results would differ from run to run; make the numbers on the host",
     "matmul_mx": "the chip has no MX formats",
     "matmul_mx_acc": "the chip has no MX formats",
     "matmul_mx_bias": "the chip has no MX formats",

@@ -7,6 +7,7 @@ the pipes of consecutive iterations overlap; the in-order queues of the hardware
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -32,11 +33,13 @@ from pyto.ir.nodes import (
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import apply, simplify
 from pyto.passes.liveness import Life, Liveness, is_tile
-from pyto.target import BRCB_ROWS, FRACTAL
+from pyto.target import BRCB_ROWS, FRACTAL, REPEAT
 
-ALIASES = frozenset({"slice", "reshape", "set_validshape"})
+ALIASES = frozenset({"slice", "reshape", "set_validshape", "bitcast"})
 CHANGES = frozenset({"mmad", "assemble", "fillpad"})  # the result is the first operand, changed
 IN_WINDOW = frozenset(n for n, op in OPS.items() if op.form in ("elementwise", "copy", "cast", "full"))
+WHOLE_REPEATS = frozenset({"compare"})
+FLAT = frozenset({"compare", "select", "every_other"})
 LOADS = frozenset({"load", "load_a", "load_b"})
 NOT_MADE = ALIASES | CHANGES | LOOPS | {"if"}  # what these give is not made by an op that could write elsewhere
 
@@ -57,6 +60,7 @@ class Group:
     members: set[Var] = field(default_factory=set)
     transferred: set[Var] = field(default_factory=set)  # loops in which an MTE loads or stores it
     row_unit: int = 1  # the instruction that fills it writes whole multiples of so many rows
+    byte_unit: int = 1  # an instruction reads it in whole multiples of so many bytes
     buffer: Var | None = None
     slot: Expr = FIRST
 
@@ -74,6 +78,10 @@ class _Bufferizer:
         self.in_place: dict[Var, Op] = {}  # parts that are made in their window, and the assemble that puts them there
         self.views: dict[Var, View] = {}
         self.allocs: list[Op] = []
+        # Tiles that instructions take as they lie, gaps included: they must not lie in another.
+        self.flat = {
+            a for op in walk(function.body) if OPS[op.name].form in FLAT for a in (*op.args, *op.results) if is_tile(a)
+        }
 
     def run(self) -> Function:
         self._share(self.function.body, ())
@@ -96,6 +104,8 @@ class _Bufferizer:
             group.loops = _common(group.loops, self.life[member].loops)
         if old:
             group.transferred |= old.transferred
+            group.row_unit = max(group.row_unit, old.row_unit)
+            group.byte_unit = max(group.byte_unit, old.byte_unit)
 
     def _free_after(self, value: Expr, position: int) -> bool:
         """Whether nobody reads `value`'s buffer after `position` (a whole-buffer value only)."""
@@ -122,7 +132,7 @@ class _Bufferizer:
         if op.name in ALIASES:
             assert isinstance(source, Var)
             self._join(result, self._new(source))
-            if op.name != "set_validshape" or source in self.windows:
+            if op.name not in ("set_validshape", "bitcast") or source in self.windows:
                 self.windows.add(result)
         elif op.name == "assemble" and self._free_after(source, at):  # type: ignore[arg-type]
             self._join(result, self._new(source))  # type: ignore[arg-type]
@@ -136,6 +146,10 @@ class _Bufferizer:
                 same = isinstance(arg, Var) and arg.type.shape == result.type.shape and arg.dtype == result.dtype  # type: ignore[union-attr]
                 if same and not self._new(arg).transferred:  # type: ignore[arg-type]
                     self._join(result, self._new(arg))  # type: ignore[arg-type]
+        if OPS[op.name].form in WHOLE_REPEATS:
+            for arg in op.args:
+                if is_tile(arg):
+                    self._new(arg).byte_unit = REPEAT  # type: ignore[arg-type]
         group = self._new(result)
         self.made_by[result] = op.name
         if op.name == "brcb":
@@ -156,8 +170,9 @@ class _Bufferizer:
             for v in self._new(tile).members - {op.result}  # type: ignore[arg-type]
             for life in (self.life[v],)
         )
+        plain = part.dtype.bits > 8 and not self.flat & self._new(part).members
         once = end == self.life[op.result].start and self.life[part].loops == self.life[op.result].loops
-        if alone and fixed and rests and once and made in IN_WINDOW:
+        if alone and fixed and rests and once and plain and made in IN_WINDOW:
             self.in_place[part] = op
 
     def _share_loop(self, op: Op, loops: tuple[Var, ...]) -> None:
@@ -239,7 +254,14 @@ class _Bufferizer:
                 group.buffer is not None and isinstance(var.type, TileType) and isinstance(group.buffer.type, TileType)
             )
             self.views[var] = View(
-                group.buffer, var.type.shape, var.type.valid, group.slot, Const(0), Const(0), group.buffer.type.pitch
+                group.buffer,
+                var.type.shape,
+                var.type.valid,
+                group.slot,
+                Const(0),
+                Const(0),
+                group.buffer.type.pitch,
+                var.dtype if var.dtype != group.buffer.dtype else None,
             )
         return self.views[var]
 
@@ -247,7 +269,8 @@ class _Bufferizer:
         t = group.first.type
         assert isinstance(t, TileType)
         space = t.space or Space.UB
-        units = (group.row_unit, 1) if space == Space.UB else (FRACTAL, FRACTAL)
+        gap = math.gcd(group.byte_unit, t.pitch * t.dtype.bytes)
+        units = (math.lcm(group.row_unit, group.byte_unit // gap), 1) if space == Space.UB else (FRACTAL, FRACTAL)
         rows, cols = (-(-size // unit) * unit for size, unit in zip(t.shape, units))
         shape = rows, cols
         group.buffer = Var(group.first.name, TileType(shape, t.dtype, (const(shape[0]), const(shape[1])), space))
@@ -360,7 +383,9 @@ class _Bufferizer:
         t = op.result.type
         assert isinstance(t, TileType)
         view = replace(source, shape=t.shape, valid=t.valid)
-        if op.name == "slice":
+        if op.name == "bitcast":
+            view = replace(view, element=t.dtype)
+        elif op.name == "slice":
             view = replace(view, row=source.row + op.args[1], col=source.col + op.args[2])
         elif op.name == "reshape":
             offset = simplify(source.row * source.pitch + source.col, {})
@@ -423,6 +448,7 @@ class _Bufferizer:
         "slice": _do_alias,
         "reshape": _do_alias,
         "set_validshape": _do_alias,
+        "bitcast": _do_alias,
         "empty": _do_empty,
         "load_a": _do_operand,
         "load_b": _do_operand,

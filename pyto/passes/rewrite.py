@@ -84,14 +84,16 @@ class Rewriter:
         self, name: str, *args: Expr, hint: str = "", type: Type | None = None, attrs: Mapping[str, Any] | None = None
     ) -> Op:
         """A new op with one result, not emitted."""
-        attrs = dict(attrs or {})
-        if type is None:
-            infer = OPS[name].infer
-            assert infer is not None, name
-            inferred = infer([operand_type(a) for a in args], attrs)
-            assert inferred is not None
-            type = simplify_type(inferred, self.ranges)
-        return Op(name, args, (Var(self.names.fresh(hint or name), type),), attrs, (), self.loc)
+        op = Op(name, args, (), dict(attrs or {}), (), self.loc)
+        type = self.inferred(op) if type is None else type
+        assert type is not None, name
+        return op.with_(results=(Var(self.names.fresh(hint or name), type),))
+
+    def inferred(self, op: Op) -> Type | None:
+        """The type of `op`'s result, as its operands and the table have it."""
+        infer = OPS[op.name].infer
+        found = infer([operand_type(a) for a in op.args], op.attrs) if infer is not None else None
+        return simplify_type(found, self.ranges) if found is not None else None
 
     def bind(self, old: Var, new: Expr) -> None:
         self.env[old] = new

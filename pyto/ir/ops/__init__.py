@@ -7,7 +7,7 @@ meaning, the passes what it is composed of, code generation its Ascend C, the la
 from __future__ import annotations
 
 from pyto.ir.infer import CAST_MODES, CAST_PAIRS, CUBE_INPUTS, OpError, describe, meet
-from pyto.ir.ops import broadcast, control, elementwise, lowered, matrix, memory, reductions
+from pyto.ir.ops import bitwise, broadcast, control, derived, elementwise, lowered, masks, matrix, memory, reductions
 from pyto.ir.ops.table import OPS, STAGES, Composer, OpDef, Way, declare
 
 __all__ = [
@@ -20,12 +20,15 @@ __all__ = [
     "OpDef",
     "OpError",
     "Way",
+    "bitwise",
     "broadcast",
     "control",
     "declare",
+    "derived",
     "describe",
     "elementwise",
     "lowered",
+    "masks",
     "matrix",
     "meet",
     "memory",

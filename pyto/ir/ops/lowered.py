@@ -28,3 +28,23 @@ declare(
     stages=LOWERED,
     doc="UB to UB.",
 )
+declare(
+    "bitcast",
+    params=("src",),
+    attrs=("dtype",),
+    infer=infer.bitcast,
+    stages=("tile",),
+    doc="The same bytes as elements of another type of the same width; shares memory.",
+)
+declare(
+    "every_other",
+    params=("src",),
+    attrs=("odd",),
+    infer=infer.every_other,
+    pipe="V",
+    cost="reduce",
+    form="every_other",
+    api="GatherMask",
+    stages=LOWERED,
+    doc="The even (or odd) elements of a tile without gaps, side by side: [R, C] -> [1, R * C / 2].",
+)

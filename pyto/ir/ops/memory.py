@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from pyto.ir import infer
-from pyto.ir.ops.table import BEFORE_MACHINE, STAGES, declare
+from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INDEX, INT8, INT16, INT32, UINT8, UINT16, UINT32, Const, DType, Expr
+from pyto.ir.ops.table import BEFORE_MACHINE, STAGES, Composer, declare, ways
+from pyto.ir.scalar import apply
+
+
+def _full(c: Composer, value: Expr, shape: tuple[int, int], dtype: DType) -> Expr:
+    """Bytes are filled as fp16 and cast: no instruction fills them."""
+    if dtype == BOOL:
+        return c.bitcast(c.full(apply("cast", value, dtype=UINT8), shape=shape, dtype=UINT8), dtype=BOOL)  # type: ignore[no-any-return]
+    low = 128 if dtype == INT8 else 0
+    if not isinstance(value, Const):
+        value = apply("cast", value, dtype=INDEX)
+        value = apply("mod", value + low, Const(256)) - low
+    return c.cast(c.full(c.scalar(value, FP16), shape=shape, dtype=FP16), dtype)  # type: ignore[no-any-return]
+
 
 declare(
     "full",
@@ -11,6 +25,7 @@ declare(
     attrs=("shape", "dtype"),
     signature="shape, dtype, value",
     infer=infer.full,
+    ways=ways(FP32, FP16, BF16, INT32, INT16, UINT32, UINT16, composed=dict.fromkeys((INT8, UINT8, BOOL), _full)),
     pipe="V",
     cost="add",
     form="full",

@@ -8,11 +8,19 @@ from typing import Any
 import numpy as np
 
 from pyto.ir import infer
-from pyto.ir.nodes import BF16, FP16, FP32, Const, Expr, const
+from pyto.ir.nodes import BF16, FP16, FP32, INT8, INT16, INT32, UINT8, UINT16, UINT32, Const, DType, Expr, const
 from pyto.ir.ops.table import LOWERED, Composer, Ways, declare, ways
+from pyto.ir.ops.types import SIGNED, biased, lowest
 
-FLOATS = ways(FP32, FP16, through={BF16: FP32})
-SUMS = ways(FP32, through={FP16: FP32, BF16: FP32})
+# Extremes of integers that a float holds go through it; sums of bytes would wrap at once.
+EXTREMES = ways(
+    FP32, FP16, INT32, through={BF16: FP32, INT16: FP32, UINT16: FP32, INT8: FP16, UINT8: FP16},
+)  # fmt: skip
+SUMS = ways(FP32, INT32, INT16, through={FP16: FP32, BF16: FP32})
+
+
+def _neutral(value: float, d: DType) -> float:
+    return value if d.kind == "f" else int(max(lowest(d), min(value, -1 - lowest(d))))
 
 
 def _fill(c: Composer, value: Any, axis: int, neutral: float) -> Any:
@@ -20,13 +28,32 @@ def _fill(c: Composer, value: Any, axis: int, neutral: float) -> Any:
     t = c.type(value)
     if t.valid[axis] == const(t.shape[axis]):
         return value
-    padded = c.fillpad(value, Const(neutral, t.dtype))
+    padded = c.fillpad(value, Const(_neutral(neutral, t.dtype), t.dtype))
     keep = (t.valid[0], const(t.shape[1])) if axis == 1 else (const(t.shape[0]), t.valid[1])
     return c.set_validshape(padded, *keep)
 
 
 def _window(c: Composer, value: Any, row: int, col: int, shape: tuple[int, int]) -> Any:
     return value if shape == c.type(value).shape else c.slice(value, Const(row), Const(col), shape=shape)
+
+
+def _fold(c: Composer, value: Any, combine: str, neutral: float) -> Any:
+    """Rows that no instruction reduces: down to a block, then every even element with its odd neighbour."""
+    t = c.type(value)
+    rows, cols = t.shape
+    unit = 32 // t.dtype.bytes
+    if cols % unit:  # whole blocks: the rest of the last holds neutral elements
+        whole = -(-cols // unit) * unit
+        room = c.assemble(c.empty(shape=(rows, whole), dtype=t.dtype), value, Const(0), Const(0))
+        filled = c.fillpad(c.limited(room, (t.valid[0], const(cols))), Const(neutral, t.dtype))
+        value, cols = c.limited(filled, (t.valid[0], const(whole))), whole
+    part = _window(c, value, 0, 0, (rows, unit))
+    for x in range(unit, cols, unit):
+        part = c.make(combine, part, _window(c, value, 0, x, (rows, unit)), hint="part")
+    value = c.dense(part)
+    for _ in range(unit.bit_length() - 1):
+        value = c.make(combine, *(c.every_other(value, odd=odd) for odd in (False, True)), hint="fold")
+    return c.reshape(value, shape=(rows, 1))
 
 
 def by_rows(combine: str, neutral: float, kind: str) -> Callable[..., Expr | None]:
@@ -42,6 +69,8 @@ def by_rows(combine: str, neutral: float, kind: str) -> Callable[..., Expr | Non
             cols //= 2
             halves = (_window(c, value, 0, x, (rows, cols)) for x in (0, cols))
             value = c.make(combine, *halves, hint="half")
+        if c.type(value).dtype.kind != "f" or kind == "prod":
+            return _fold(c, value, combine, _neutral(neutral, c.type(value).dtype))
         if cols <= lanes:
             return c.whole_reduce(value, kind=kind)  # type: ignore[no-any-return]
         part = _window(c, value, 0, 0, (rows, lanes))
@@ -78,31 +107,69 @@ def by_columns(combine: str, neutral: float, kind: str) -> Callable[..., Expr | 
     return compose
 
 
-def reduction(kind: str, np_: Any, combine: str, neutral: float, types: Ways, note: str, **row: Any) -> None:
+def _numpy(np_: Any, axis: int, neutral: float) -> Any:
+    def apply(x: Any) -> Any:
+        empty = neutral
+        if x.dtype.kind in "iu":
+            limits = np.iinfo(x.dtype)
+            empty = int(max(limits.min, min(neutral, limits.max)))
+        return np_(
+            x,
+            axis=axis,
+            keepdims=True,
+            initial=x.dtype.type(empty),
+            **({} if np_ in (np.max, np.min) else {"dtype": x.dtype}),
+        )
+
+    return apply
+
+
+def reduction(kind: str, np_: Any, combine: str, neutral: float, types: Ways, note: str, more: dict[str, Ways]) -> None:
     """row_KIND and col_KIND."""
     for prefix, axis, by in (("row", 1, by_rows), ("col", 0, by_columns)):
         name = f"{prefix}_{kind}"
         declare(
             name,
             params=("input",),
-            infer=infer.reduce(name, tuple(types), axis),
-            ways=types,
+            infer=infer.reduce(name, (*types, *more[name]), axis),
+            ways={**types, **more[name]},
             compose=by(combine, neutral, kind),
             pipe="V",
             cost="reduce",
             form="reduce",
-            numpy=lambda x, axis=axis: np_(x, axis=axis, keepdims=True, initial=neutral),
+            numpy=_numpy(np_, axis, neutral),
             user=True,
-            signature="input, tmp_tile=None" if name != "col_max" and name != "col_min" else "",
+            signature="input, tmp_tile=None",
             doc=f"{kind} over the valid {'columns' if axis else 'rows'}: [R, C] -> {'[R, 1]' if axis else '[1, C]'}"
             + note,
-            **row,
         )
 
 
-reduction("sum", np.sum, "add", 0.0, SUMS, "; 16-bit inputs are summed in fp32.")
-reduction("max", np.max, "maximum", -np.inf, FLOATS, ".")
-reduction("min", np.min, "minimum", np.inf, FLOATS, ".")
+def _unsigned(kind: str) -> dict[str, Ways]:
+    """More ways of row_KIND and col_KIND."""
+    return {
+        f"{axis}_{kind}": ways(composed={UINT32: lambda c, x, name=f"{axis}_{kind}": biased(c, name, x)})
+        for axis in ("row", "col")
+    }
+
+
+def _as_signed(kind: str) -> dict[str, Ways]:
+    """Sums and products of unsigned integers: those of signed ones, bit by bit."""
+
+    def compose(c: Composer, x: Any, name: str) -> Expr:
+        d = c.type(x).dtype
+        return c.bitcast(c.make(name, c.bitcast(x, dtype=SIGNED[d])), dtype=d)  # type: ignore[no-any-return]
+
+    return {
+        name: ways(composed=dict.fromkeys(SIGNED, lambda c, x, name=name: compose(c, x, name)))
+        for name in (f"row_{kind}", f"col_{kind}")
+    }
+
+
+reduction("sum", np.sum, "add", 0.0, SUMS, "; 16-bit floats are summed in fp32.", _as_signed("sum"))
+reduction("max", np.max, "maximum", -np.inf, EXTREMES, ".", _unsigned("max"))
+reduction("min", np.min, "minimum", np.inf, EXTREMES, ".", _unsigned("min"))
+reduction("prod", np.prod, "mul", 1.0, SUMS, "; 16-bit floats are multiplied in fp32.", _as_signed("prod"))
 
 declare(
     "whole_reduce",

@@ -33,6 +33,27 @@ class Composer(Protocol):
 
     def cast(self, value: Any, target: DType, mode: str = "rint") -> Any: ...
 
+    def scalar(self, value: Any, dtype: DType, plus: int = 0) -> Any:
+        """A scalar (or its sum with `plus`) as one of another type."""
+
+    def as_type(self, value: Any, dtype: DType) -> Any:
+        """A tile cast, or a scalar, to another type."""
+
+    def wrapped(self, value: Any, dtype: DType) -> Any:
+        """The low 8 bits of a tile of int16."""
+
+    def dense(self, value: Any) -> Any:
+        """A tile that lies in a buffer of its own, whole repeats of it readable: itself, or a copy."""
+
+    def limited(self, value: Any, valid: Any) -> Any:
+        """The tile with that valid shape."""
+
+    def remember(self, mask: Any, bits: Any, like: Any) -> Any:
+        """`mask`, of which `bits` are known, one an element of a tile of type `like`."""
+
+    def known_bits(self, mask: Any, like: Any) -> Any:
+        """The bits of `mask` for a tile of type `like`, if they are at hand."""
+
 
 # Operands and attributes of an op -> what stands for it, or None where the chip has it as it is.
 Compose = Callable[..., "Expr | None"]
@@ -80,7 +101,7 @@ class OpDef:
     ways: what it takes and how. compose: of what other operations it is made, whatever the element type.
     pipe: the hardware pipe that runs it ("" for structure). cost: its row in the rates of `target`.
     form: how its Ascend C is written (codegen); api: the function; scalar_api: that with a scalar second operand.
-    numpy: operand arrays -> result array, in the element type of the result.
+    numpy: operand arrays (and numpy_attrs) -> result array, in the element type of the result.
     scalars: the operands that may be scalars; scalar: the operation of `ir.scalar` that it is where all are.
     swaps: its operands may change places.
     in_place: the operands whose buffer the result may take.
@@ -101,6 +122,7 @@ class OpDef:
     api: str = ""
     scalar_api: str = ""
     numpy: Callable[..., Any] | None = None
+    numpy_attrs: tuple[str, ...] = ()
     scalar: str = ""
     scalars: tuple[int, ...] = ()
     swaps: bool = False

@@ -66,8 +66,8 @@ def no_dims(x: pl.Tensor[[], pl.FP32]):
 
 
 @pl.jit
-def bool_tensor(x: pl.Tensor[[4, 8], pl.BOOL]):
-#                  ^^^^^^^^^^^^^^^^^^^^^^^^^^ bad-signature: x: a tensor cannot hold bool
+def index_tensor(x: pl.Tensor[[4, 8], pl.INT64]):
+#                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^ bad-signature: x: a tensor cannot hold index
     pass
 
 

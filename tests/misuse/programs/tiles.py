@@ -191,8 +191,58 @@ def cast_type(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.BF
 def comparison(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
         m = x[:, :] > 0.0
-#           ^^^^^^^^^^^^^ unsupported: > on tiles is not supported yet
         y[:, :] = m
+#                 ^ dtype-mismatch: the tile is bool, y is fp32
+
+
+@pl.jit
+def bits_of_floats(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        y[:, :] = x[:, :] & x[:, :]
+#                 ^^^^^^^^^^^^^^^^^ op-dtype: and_ is not defined for fp32
+
+
+@pl.jit
+def quotient_of_integers(x: pl.Tensor[[8, 64], pl.INT32], y: pl.Out[pl.Tensor[[8, 64], pl.INT32]]):
+    with pl.at(level=CORE):
+        y[:, :] = x[:, :] / 3
+#                 ^^^^^^^^^^^ op-dtype: div is not defined for int32
+
+
+@pl.jit
+def shift_too_far(x: pl.Tensor[[8, 64], pl.INT16], y: pl.Out[pl.Tensor[[8, 64], pl.INT16]]):
+    with pl.at(level=CORE):
+        y[:, :] = x[:, :] << 16
+#                 ^^^^^^^^^^^^^ out-of-range: shl: int16 cannot be shifted by 16 bits
+
+
+@pl.jit
+def sum_of_bytes(x: pl.Tensor[[8, 64], pl.INT8], y: pl.Out[pl.Tensor[[8, 1], pl.INT8]]):
+    with pl.at(level=CORE):
+        y[:, :] = pl.row_sum(x[:, :])
+#                 ^^^^^^^^^^^^^^^^^^^ op-dtype: row_sum is not defined for int8
+
+
+@pl.jit
+def mask_of_another_shape(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 32], pl.FP32]]):
+    with pl.at(level=CORE):
+        m = x[:, :] > 0.0
+        y[:, :] = pl.sel(m, x[:, 0:32], 0.0)
+#                 ^^^^^^^^^^^^^^^^^^^^^^^^^^ shape-mismatch: sel: the mask is [8, 64], the values are [8, 32]
+
+
+@pl.jit
+def comparison_number(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        y[:, :] = pl.cmp(x[:, :], 0.0, cmp_type=6)
+#                                               ^ bad-argument: cmp_type must be 0 to 5, got 6
+
+
+@pl.jit
+def sine(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        y[:, :] = pl.sin(x[:, :])
+#                 ^^^^^^^^^^^^^^^ unsupported: pl.sin: the chip has no instruction for it
 
 
 @pl.jit

@@ -1,0 +1,143 @@
+"""Every vector operation in every element type: interpreter after each pass, and simulator, against numpy.
+
+One kernel an element type, with an output an operation.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyto import compiler, interpreter
+from pyto.ir.nodes import BOOL, DType
+from pyto.ir.ops import OPS
+from pyto.ir.ops.types import ALL
+from pyto.numerics import BFLOAT16, NUMPY
+from tests.ops.vocabulary import ROWS_OF
+
+Array = np.ndarray[Any, np.dtype[Any]]
+ROWS, COLS = 13, 37  # of the tensors; tiles are [16, 40]
+ARGUMENTS = {"a": "a", "b": "b", "c": "c", "col": "b[0:16, 0:1]", "row": "b[0:1, :]", "m": "m"}
+# Relative to the largest value that goes into a result.
+BOUNDS = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
+
+
+def test_every_operation_has_a_row() -> None:
+    vector = {op.name for op in OPS.values() if op.user and op.ways and op.form not in ("full", "cast")}
+    assert vector == set(ROWS_OF)
+
+
+def rows_of(d: DType) -> list[tuple[str, str, Any]]:
+    return [(name, text, fn) for name, rows in ROWS_OF.items() if d in OPS[name].ways for text, fn in rows]
+
+
+def values(d: DType, seed: int) -> Array:
+    """Small numbers and, of integers, all that there are; extremes among them."""
+    rng, dtype = np.random.default_rng([seed, d.bits]), NUMPY[d.name]
+    if d == BOOL:
+        return rng.integers(0, 2, (ROWS, COLS)).astype(bool)
+    if d.kind == "f":
+        x = rng.standard_normal((ROWS, COLS)) * 2
+        x[0, :4] = (0.0, -0.0, 1.0, -1.5)
+        return np.where(np.abs(x) < 1e-3, 0.25, x).astype(dtype)
+    limits = np.iinfo(dtype)
+    x = rng.integers(limits.min, limits.max, (ROWS, COLS), endpoint=True)
+    x[1::2] = rng.integers(max(limits.min, -9), 10, x[1::2].shape)
+    x[0, :6] = (limits.min, limits.max, limits.min, limits.max, 0, 1)
+    return x.astype(dtype)
+
+
+def result_dtype(d: DType, text: str) -> DType:
+    return BOOL if re.search(r"^a\b.* (<|<=|>|>=|==|!=) ", text) else d
+
+
+def result_shape(text: str) -> str:
+    reduced = re.match(r"pl\.(row|col)_(sum|max|min|prod)", text)
+    return {"row": "16, 1", "col": "1, 40"}[reduced[1]] if reduced else "16, 40"
+
+
+def source(d: DType) -> str:
+    kind = f"pl.{d.name.upper()}"
+    lines, body = [], []
+    for i, (_, text, _) in enumerate(rows_of(d)):
+        rows, cols = (f"{n}" if n == "1" else s for n, s in zip(result_shape(text).split(", "), ("M", "N")))
+        out = f"pl.{result_dtype(d, text).name.upper()}"
+        lines.append(f"    o{i}: pl.Out[pl.Tensor[[{rows}, {cols}], {out}]],")
+        wanted = sorted(set(re.findall(r"\b(a|b|c|m|col|row)\b", re.sub(r"pl\.\w+", "", text))))
+        body.append("    with pl.at(pl.Level.CORE_GROUP):")
+        for name in wanted:
+            tensor = {"col": "b", "row": "b"}.get(name, name)
+            window = {"col": "0:16, 0:1", "row": "0:1, 0:40"}.get(name, "0:16, 0:40")
+            body.append(f"        {name} = {'x' + tensor if name != 'col' else 'xk'}[{window}]")
+        rows, cols = result_shape(text).split(", ")
+        body.append(f"        o{i}[0:{rows}, 0:{cols}] = {text}")
+    given = "\n".join(f"    x{n}: pl.Tensor[[M, N], {kind}]," for n in "abc")
+    return "\n".join((
+        "import pyto.language as pl", 'M, N = pl.dynamic("M"), pl.dynamic("N")', "", "", "@pl.jit",
+        f"def {d.name}_ops(",
+        given, f"    xk: pl.Tensor[[M, 1], {kind}],", "    xm: pl.Tensor[[M, N], pl.BOOL],", *lines, "):", *body, "",
+    ))  # fmt: skip
+
+
+def kernel(d: DType, folder: Path) -> Any:
+    path = folder / f"{d.name}_ops.py"
+    path.write_text(source(d))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, f"{d.name}_ops")
+
+
+def inputs(d: DType) -> dict[str, Array]:
+    given = {f"x{n}": values(d, i) for i, n in enumerate("abc")}
+    if d.kind == "f":
+        given["xb"] = np.where(given["xb"] == 0, 1, given["xb"]).astype(given["xb"].dtype)
+    return given | {"xk": given["xb"][:, :1].copy(), "xm": values(BOOL, 7)}
+
+
+def expected(d: DType, given: dict[str, Array]) -> list[Array]:
+    wide = {k: v.astype(np.float64) if d.kind == "f" and v.dtype != bool else v for k, v in given.items()}
+    arrays = {n: wide[f"x{n}"] for n in "abcm"} | {"col": wide["xk"], "row": wide["xb"][:1]}
+    out = []
+    with np.errstate(all="ignore"):
+        for _, text, fn in rows_of(d):
+            wanted = list(dict.fromkeys(re.findall(r"\b(a|b|c|m|col|row)\b", re.sub(r"pl\.\w+", "", text))))
+            want = fn(*(arrays[n] for n in wanted))
+            out.append(np.asarray(want).astype(NUMPY[result_dtype(d, text).name]))
+    return out
+
+
+def check(d: DType, got: list[Array], want: list[Array], where: str) -> None:
+    wrong = []
+    for (name, text, _), x, y in zip(rows_of(d), got, want):
+        if x.dtype.kind in "iub" or x.dtype not in (np.float32, np.float16, BFLOAT16):
+            if not np.array_equal(x, y):
+                wrong.append(f"{text}: {int((x != y).sum())} of {x.size}: {x[x != y][:3]} for {y[x != y][:3]}")
+            continue
+        a, b = x.astype(np.float64), y.astype(np.float64)
+        room = BOUNDS[str(x.dtype)] * np.maximum(np.abs(b), 20 if "sum" in name or "m" in name else 4)
+        bad = ~((a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= room))
+        if bad.any():
+            wrong.append(f"{text}: {int(bad.sum())} of {x.size}: {a[bad][:3]} for {b[bad][:3]}")
+    assert not wrong, f"{d} {where}\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("d", ALL, ids=str)
+def test_numbers(d: DType, tmp_path: Path) -> None:
+    compiled = compiler.lower(fn := kernel(d, tmp_path))
+    given = inputs(d)
+    want = expected(d, given)
+    for stage in compiled.stages:
+        if stage.changed:
+            got = [np.zeros(w.shape, w.dtype) for w in want]
+            interpreter.run(stage.program, {**given, **{f"o{i}": o for i, o in enumerate(got)}}, {}, seed=3)
+            check(d, got, want, f"after {stage.name}")
+    got = [np.zeros(w.shape, w.dtype) for w in want]
+    fn(*given.values(), *got)
+    check(d, got, want, "in the simulator")
