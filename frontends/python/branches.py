@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pyto.frontends.python.frame import Frame
+from pyto.frontends.python.jumps import RETURNED
 from pyto.frontends.python.liveness import assigned
 from pyto.frontends.python.values import Poison, describe, is_number, is_runtime_scalar, is_tensor, is_tile, to_expr
 from pyto.ir.nodes import BOOL, FP32, INDEX, Block, Const, DType, Expr, Op, ScalarType, TileType, Type, Var, replace
@@ -24,11 +26,32 @@ class _Join:
     """The results of one `if`, with what each of the two branches gives for them."""
 
     frame: Frame
-    node: ast.If
+    node: ast.If | ast.IfExp
     condition: Expr
     outside: frozenset[str]
     results: list[Var] = field(default_factory=list)
     ends: tuple[list[Expr], list[Expr]] = field(default_factory=lambda: ([], []))
+
+    def blocks(self, *ways: Callable[[], None]) -> list[tuple[dict[str, Any], list[Op]]]:
+        """Parses the two branches: the names after each, and its operations."""
+        frame, session = self.frame, self.frame.session
+        before, out = dict(frame.env), []
+        frame.nested += 1
+        try:
+            for way, holds in zip(ways, (True, False)):
+                frame.env = dict(before)
+                with session.builder.block() as ops, session.assuming(self.condition, holds):
+                    way()
+                out.append((frame.env, ops))
+        finally:
+            frame.nested -= 1
+            frame.env = before
+        return out
+
+    def op(self, *bodies: list[Op]) -> Op:
+        loc = self.frame.loc(self.node)
+        blocks = (Block((), (*ops, Op("yield", tuple(e), loc=loc))) for ops, e in zip(bodies, self.ends))
+        return Op("if", (self.condition,), tuple(self.results), {}, tuple(blocks), self.frame.loc(self.node.test))
 
     def add(self, name: str, type: Type, a: Expr, b: Expr) -> Var:
         result = self.frame.session.builder.var(name, type)
@@ -45,18 +68,22 @@ class _Join:
 
     def value(self, name: str, a: Any, b: Any) -> Any:
         """What `name` is after the `if`, from what it is at the end of either branch."""
-        line = self.node.lineno
+        line, said = self.node.lineno, "what the function returns" if name == RETURNED else name
         for mine, other in ((a, b), (b, a)):
             if mine is None:
                 if isinstance(other, Poison):
                     return other
                 return Poison(
-                    f"{name} is assigned in one branch only of the if at line {line}", "assign it before the if"
+                    f"{said} is assigned in one branch only of the if at line {line}", "assign it before the if"
                 )
             if isinstance(mine, Poison):
                 return mine
         if a is b or (not isinstance(a, Expr) and not isinstance(b, Expr) and type(a) is type(b) and a == b):
             return a
+        if isinstance(a, (tuple, list)) and type(a) is type(b) and len(a) == len(b):
+            parts = [self.value(name, *pair) for pair in zip(a, b)]
+            broken = next((p for p in parts if isinstance(p, Poison)), None)
+            return broken or type(a)(parts)
         x: Any
         y: Any
         x, y = (to_expr(v) if is_number(v) else v for v in (a, b))
@@ -67,7 +94,7 @@ class _Join:
         what = " and ".join(f"{describe(v)} in {w}" for v, w in ((a, "one branch"), (b, "the other")))
         if is_tensor(a) and is_tensor(b):
             what = "another tensor in one branch than in the other"
-        return Poison(f"{name} is {what} of the if at line {line}", "use two names")
+        return Poison(f"{said} is {what} of the if at line {line}", "use two names")
 
     def scalar(self, name: str, x: Expr, y: Expr) -> Any:
         d = _common(dtype_of(x), dtype_of(y))
@@ -103,32 +130,33 @@ def run_branches(frame: Frame, condition: Expr, node: ast.If) -> None:
     names = sorted(assigned([*node.body, *node.orelse]))
     live = frame.source.liveness(frame.node).after_if.get(node, frozenset())
     join = _Join(frame, node, truth(condition), frozenset(session.builder.names.used))
-    envs, bodies = [], []
-    frame.nested += 1
-    try:
-        for body, holds in ((node.body, True), (node.orelse, False)):
-            frame.env = dict(before)
-            with session.builder.block() as ops, session.assuming(condition, holds):
-                frame.block(body)
-            envs.append(frame.env)
-            bodies.append(ops)
-    finally:
-        frame.nested -= 1
-        frame.env = dict(before)
+    (one, first), (other, second) = join.blocks(lambda: frame.block(node.body), lambda: frame.block(node.orelse))
     if len(session.errors) > errors:
         frame.env.update((n, Poison(None)) for n in names if not is_tensor(before.get(n)))
         return
     at = len(session.builder.ops)
     for name in names:
         if name in live:
-            frame.env[name] = join.value(name, envs[0].get(name), envs[1].get(name))
-        elif any(env.get(name) is not before.get(name) for env in envs):
+            frame.env[name] = join.value(name, one.get(name), other.get(name))
+        elif any(env.get(name) is not before.get(name) for env in (one, other)):
             frame.env[name] = Poison(f"{name} was assigned in the if at line {node.lineno}", "assign it after the if")
-    blocks = tuple(
-        Block((), (*ops, Op("yield", tuple(ends), loc=frame.loc(node)))) for ops, ends in zip(bodies, join.ends)
+    session.builder.ops.insert(at, join.op(first, second))
+
+
+def choose(frame: Frame, condition: Expr, node: ast.IfExp, hint: str) -> Any:
+    """The value of `a if condition else b`, of which only one is computed."""
+    session = frame.session
+    join = _Join(frame, node, truth(condition), frozenset(session.builder.names.used))
+    values: list[Any] = []
+    (_, first), (_, second) = join.blocks(
+        lambda: values.append(frame.expr(node.body)), lambda: values.append(frame.expr(node.orelse))
     )
-    op = Op("if", (join.condition,), tuple(join.results), {}, blocks, frame.loc(node.test))
-    session.builder.ops.insert(at, op)
+    at = len(session.builder.ops)
+    value = join.value(hint or "choice", *values)
+    if isinstance(value, Poison):
+        raise frame.error("undefined-name", value.reason or "", node, value.remedy)
+    session.builder.ops.insert(at, join.op(first, second))
+    return value
 
 
-__all__ = ["run_branches", "truth"]
+__all__ = ["choose", "run_branches", "truth"]

@@ -375,14 +375,11 @@ def _ifexp(frame: Frame, node: ast.IfExp, hint: str) -> Any:
     decided = decide(frame, condition, node.test)
     if decided is not None:
         return frame.expr(node.body if decided else node.orelse, hint)
+    if frame.session.region is not None:
+        from pyto.frontends.python.branches import choose
+
+        return choose(frame, condition, node, hint)
     a, b = frame.expr(node.body), frame.expr(node.orelse)
-    if any(is_tile(v) or is_tensor(v) for v in (a, b)):
-        raise frame.error(
-            "unsupported",
-            "a run-time choice between tiles is not supported yet",
-            node,
-            "make the condition a compile-time constant",
-        )
     x, y = frame.scalar(a, node.body), frame.scalar(b, node.orelse)
     if "f" in (x.dtype.kind, y.dtype.kind):  # type: ignore[attr-defined]
         x, y = _to_float(x), _to_float(y)

@@ -204,7 +204,7 @@ def _loop(
     if isinstance(start, Const) and isinstance(stop, Const) and stop.value <= start.value:
         _skip(frame, node, target, body)
         return
-    if session.region is None and header.kind in ("range", "pipeline"):
+    if session.region is None:
         _check_bounds(frame, header, node)
     before = dict(frame.env)
     yielded = _yield_statement(body) if init_names else None
@@ -295,7 +295,7 @@ def _loop(
 
 
 def _check_bounds(frame: Frame, header: Header, node: ast.AST) -> None:
-    """A loop of launches runs around the grids inside of it: its bounds are the same for all points around it."""
+    """Bounds of a loop of host code are the same for all points of the grid around it."""
     for bound in header.bounds:
         if variables(substitute(bound, frame.session.lets)) & frame.session.points:
             raise frame.error(

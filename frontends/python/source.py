@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyto.errors import CompileError
-from pyto.frontends.python.continues import without_continues
+from pyto.frontends.python.jumps import without_jumps
 from pyto.frontends.python.liveness import Liveness
 from pyto.ir.nodes import Loc
 
@@ -62,7 +62,7 @@ def _read(file: str, module_globals: dict[str, Any]) -> Source:
         return known[1]
     functions: dict[tuple[str, int], FunctionNode] = {}
     tree = ast.parse("".join(lines))
-    without_continues(tree)
+    without_jumps(tree)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
