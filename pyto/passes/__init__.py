@@ -48,12 +48,12 @@ def remaining(program: Program) -> tuple[Pass, ...]:
     done: set[Pass] = set()
     if all(op.attrs.get("offset") is not None for op in ops if op.name == "alloc"):
         done.add(plan_memory)
-    if any(op.name in ORDER for op in ops):
+    if any(op.name in EVENTS or (op.name == "barrier" and op.attrs["pipe"] != "ALL") for op in ops):
         done.add(insert_sync)
     return tuple(p for p in PASSES[PASSES.index(bufferize) + 1 :] if p not in done)
 
 
-ORDER = frozenset({"set_flag", "wait_flag", "barrier"})
+EVENTS = frozenset({"set_flag", "wait_flag"})
 FOR_CHIP = frozenset({split_mixed, tile_matmul, plan_memory})  # these take the chip as a second argument
 
 __all__ = ["FOR_CHIP", "PASSES", "Pass", "remaining"]
