@@ -11,7 +11,7 @@ import pyto.language as pl
 from pyto.errors import UsageError
 from pyto.frontends.python.calls import OPERATIONS
 from pyto.ir.ops import OPS
-from pyto.language import stubs
+from pyto.language import reference, stubs
 from pyto.language.intrinsics import REQUIRED, Intrinsic, parse_parameters
 from pyto.language.vocabulary import INTRINSICS, LATER, NEVER
 
@@ -85,3 +85,7 @@ def test_stubs_name_everything() -> None:
 def test_typed_package() -> None:
     assert importlib.resources.files("pyto").joinpath("py.typed").is_file()
     assert inspect.getdoc(pl) and pl.jit.__doc__
+
+
+def test_reference_is_current() -> None:
+    assert reference.PATH.read_text(encoding="utf-8") == reference.generate(), "run: python -m pyto.language.reference"
