@@ -45,6 +45,7 @@ MAX_BURSTS = 4095  # rows of one DataCopyPad
 MAX_ND2NZ_PITCH = 65535  # elements: 16-bit strides in Nd2NzParams
 FRACTAL = 16  # rows of a cube fractal; its columns are 32 bytes
 FRACTAL_BYTES = 512
+SQUARE = 32  # rows and columns of 8-bit elements that are transposed at once
 MMAD_LIMIT = 4095  # m, n and k of one Mmad
 BRCB_ROWS = 8  # values that one repeat of Brcb reads, and blocks that it writes
 EVENT_IDS = 8  # per pair of pipes

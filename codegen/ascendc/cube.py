@@ -6,11 +6,8 @@ elements. L0A wants Zz (fractals of a row of them side by side), L0B wants Zn (f
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyto.codegen.ascendc.writer import Writer
-from pyto.errors import CompileError
-from pyto.ir.nodes import BF16, BOOL, FP16, FP32, Const, Expr, Op, TileType, View
+from pyto.ir.nodes import BF16, BOOL, FP16, FP32, Apply, Const, Expr, Op, Space, TileType, View
 from pyto.ir.scalar import apply
 from pyto.target import BLOCK, FRACTAL, FRACTAL_BYTES, MAX_ND2NZ_PITCH, MAX_REPEAT
 
@@ -40,17 +37,9 @@ def _fractals(view: View) -> tuple[int, int]:
     return BLOCK // view.dtype.bytes, view.pitch // FRACTAL
 
 
-def _needs_16_bit(op: Op, view: View, what: str) -> None:
-    if view.dtype.bytes != 2:
-        raise CompileError(
-            "op-dtype",
-            f"matmul: {what} of {view.dtype} is not supported yet, only 16-bit",
-            op.loc,
-            remedy="keep the operand the other way round in GM, with a_trans/b_trans to match",
-        )
-
-
 def _ceil16(e: Expr) -> Expr:
+    if isinstance(e, Apply) and e.op == "select":
+        return apply("select", e.args[0], _ceil16(e.args[1]), _ceil16(e.args[2]))
     return (e + (FRACTAL - 1)) // FRACTAL
 
 
@@ -60,38 +49,63 @@ def _deep(view: View, axis: int, c0: int) -> Expr:
 
 
 def load_a(w: Writer, op: Op) -> None:
-    """L1 window [m, k] (or [k, m] to be transposed) to L0A, one LoadData for every 16 rows."""
+    """L1 window [m, k] (or [k, m] to be transposed) to L0A, in as few calls as the layout allows."""
     dst, src = op.args
     assert isinstance(dst, View) and isinstance(src, View)
+    if op.attrs["trans"]:
+        TURNED_A[src.dtype.bytes](w, dst, src)
+        return
     c0, column = _fractals(src)
-    elements = FRACTAL_BYTES // dst.dtype.bytes
     depth = w.simplify(_deep(dst, 1, c0))
-    trans = op.attrs["trans"]
-    if trans:
-        _needs_16_bit(op, src, "a transposed lhs")
+    first = src.col // c0 * column + src.row // FRACTAL
     with w.loop_or_once(w.fresh("m1"), _ceil16(dst.valid[0])) as i:
-        if trans:  # stored [k, m]: down a column of fractals
-            start, stride = (src.col // c0 + i) * column + src.row // FRACTAL, 1
-        else:
-            start, stride = src.col // c0 * column + src.row // FRACTAL + i, column
-        target = w.offset(dst, i * (depth * elements))
-        w.load_l0(target, w.whole(src), start, depth, stride, 0, trans)
+        w.load_l0(w.offset(dst, i * (depth * _elements(dst))), w.whole(src), first + i, depth, column, 0, False)
+
+
+def _elements(view: View) -> int:
+    return FRACTAL_BYTES // view.dtype.bytes
+
+
+def _turned_a_16(w: Writer, dst: View, src: View) -> None:
+    """[k, m] in L1: down a column of fractals, each transposed."""
+    c0, column = _fractals(src)
+    depth = w.simplify(_deep(dst, 1, c0))
+    with w.loop_or_once(w.fresh("m1"), _ceil16(dst.valid[0])) as i:
+        start = (src.col // c0 + i) * column + src.row // FRACTAL
+        w.load_l0(w.offset(dst, i * (depth * _elements(dst))), w.whole(src), start, depth, 1, 0, True)
+
+
+def _turned_a_8(w: Writer, dst: View, src: View) -> None:
+    """[k, m] in L1: down a column of squares of 32 x 32, each of which becomes fractals of two strips of L0A."""
+    c0, column = _fractals(src)
+    depth = w.simplify(_deep(dst, 1, c0))
+    with w.loop_or_once(w.fresh("m1"), (dst.valid[0] + (c0 - 1)) // c0) as i:
+        start = (src.col // c0 + i) * (column // 2) + src.row // c0
+        target = w.offset(dst, i * (depth * (2 * _elements(dst))))
+        w.load_squares(target, w.whole(src), start, depth, 1, 0, depth - 1)
+
+
+def _turned_32(w: Writer, dst: View, src: View) -> None:
+    """[k, m] or [k, n] in L1: the whole window in one call. k takes multiples of 16 in L0."""
+    c0, _ = _fractals(src)
+    rows, cols = (_ceil16(src.valid[0]) * FRACTAL, (src.valid[1] + (c0 - 1)) // c0 * c0)
+    assert isinstance(src.buffer.type, TileType)
+    w.load_image(w.whole(dst), w.whole(src), (src.pitch, src.buffer.type.shape[1]), (src.row, src.col), (rows, cols))
 
 
 def load_b(w: Writer, op: Op) -> None:
     """L1 window [n, k] (trans) or [k, n] to L0B, in as few calls as the window allows."""
     dst, src = op.args
     assert isinstance(dst, View) and isinstance(src, View)
+    if not op.attrs["trans"]:
+        TURNED_B[src.dtype.bytes](w, dst, src)
+        return
     c0, column = _fractals(src)
-    elements = FRACTAL_BYTES // dst.dtype.bytes
+    elements = _elements(dst)
     depth, width = w.simplify(_deep(dst, 0, c0)), w.simplify(_ceil16(dst.valid[1]))
     most = -(-dst.shape[0] // c0), -(-dst.shape[1] // FRACTAL)
     first = src.col // c0 * column + src.row // FRACTAL
-    if not op.attrs["trans"]:
-        _needs_16_bit(op, src, "a rhs that is not b_trans")
-        with w.loop_or_once(w.fresh("k1"), depth) as i:  # stored [k, n]: along a row of fractals, each transposed
-            w.load_l0(w.offset(dst, i * (width * elements)), w.whole(src), first + i, width, column, 0, True)
-    elif width == Const(column) and most[0] * most[1] <= MAX_REPEAT:  # all of L1's rows: one run of fractals
+    if width == Const(column) and most[0] * most[1] <= MAX_REPEAT:  # all of L1's rows: one run of fractals
         w.load_l0(w.whole(dst), w.whole(src), first, width * depth, 1, 0, False)
     elif most[1] <= most[0]:
         with w.loop_or_once(w.fresh("n1"), width) as i:
@@ -102,12 +116,64 @@ def load_b(w: Writer, op: Op) -> None:
             w.load_l0(target, w.whole(src), first + i * column, width, 1, 0, False)
 
 
+def _turned_b_16(w: Writer, dst: View, src: View) -> None:
+    """[k, n] in L1: along a row of fractals, each transposed."""
+    c0, column = _fractals(src)
+    depth, width = w.simplify(_deep(dst, 0, c0)), w.simplify(_ceil16(dst.valid[1]))
+    first = src.col // c0 * column + src.row // FRACTAL
+    with w.loop_or_once(w.fresh("k1"), depth) as i:
+        w.load_l0(w.offset(dst, i * (width * _elements(dst))), w.whole(src), first + i, width, column, 0, True)
+
+
+def _turned_b_8(w: Writer, dst: View, src: View) -> None:
+    """[k, n] in L1: along a row of squares of 32 x 32, each of which becomes two fractals side by side."""
+    c0, column = _fractals(src)
+    depth, width = w.simplify(_deep(dst, 0, c0)), w.simplify((dst.valid[1] + (c0 - 1)) // c0)
+    first = src.col // c0 * (column // 2) + src.row // c0
+    with w.loop_or_once(w.fresh("k1"), depth) as i:
+        target = w.offset(dst, i * (width * (2 * _elements(dst))))
+        w.load_squares(target, w.whole(src), first + i, width, column // 2, 1, 0)
+
+
+TURNED_A = {1: _turned_a_8, 2: _turned_a_16, 4: _turned_32}
+TURNED_B = {1: _turned_b_8, 2: _turned_b_16, 4: _turned_32}
+
+
+def fill_l0(w: Writer, op: Op) -> None:
+    """Whole fractals of one value; of 8-bit elements only zeros, written as 16-bit ones."""
+    dst, value = op.args
+    assert isinstance(dst, View)
+    across = dst.valid[0 if dst.space == Space.L0A else 1]  # one fractal deep
+    target, dtype = w.whole(dst), dst.dtype
+    if dtype.bytes == 1:
+        target, dtype, value = f"{target}.ReinterpretCast<half>()", FP16, Const(0.0, FP16)
+    w.statement("fill_l0", target, dtype.ctype, w.text(_ceil16(across)), w.scalar(value, dtype))
+
+
 def mmad(w: Writer, op: Op) -> None:
     acc, a, b, init = op.args
     assert isinstance(acc, View) and isinstance(a, View) and isinstance(b, View)
-    m, n = w.accumulator_rows(acc), _ceil16(acc.valid[1]) * FRACTAL
-    target = w.offset(acc, acc.col * m)
-    w.statement("mmad", target, w.whole(a), w.whole(b), *(w.text(e) for e in (m, n, a.valid[1], init)))
+    unit = op.attrs["n_unit"]
+    n = _ceil16(acc.valid[1]) * FRACTAL if unit == FRACTAL else (acc.valid[1] + (unit - 1)) // unit * unit
+    layout = w.layouts[acc.buffer]
+    rows = layout.rows
+    if op.attrs.get("fill"):
+        if layout.block is not None:  # the same value everywhere
+            rows = Const(layout.shape[0])
+        columns = acc.valid[1]
+        if isinstance(columns, Apply) and columns.op == "select":  # none where there is nothing to fill
+            rows = apply("select", columns.args[0], rows, Const(0))
+            n = apply("select", columns.args[0], Const(acc.shape[1]), Const(0))
+    w.mmad(_in_l0c(w, acc), w.whole(a), w.whole(b), (rows, n, a.valid[1]), init, op.attrs["wide_k"])
+
+
+def _in_l0c(w: Writer, view: View, block: Expr | int = 0) -> str:
+    """A window of an accumulator from its `block`-th block of rows on."""
+    layout = w.layouts[view.buffer]
+    if layout.block is None:
+        return w.offset(view, view.col * layout.rows + view.row * FRACTAL)
+    first = view.row // layout.block + block
+    return w.offset(view, first * (layout.block * layout.shape[1]) + view.col * layout.block)
 
 
 def store(w: Writer, op: Op) -> None:
@@ -115,29 +181,23 @@ def store(w: Writer, op: Op) -> None:
     assert isinstance(src, View)
     target = tensor.type.dtype  # type: ignore[attr-defined]
     pitch = w.gm_pitch(op) if op.attrs["rows"] is not None else src.valid[1]
-    rows = w.accumulator_rows(src)
+    layout = w.layouts[src.buffer]
+    quant = QUANT.get((src.dtype, target), "")
+    rows, cols = src.valid
     with w.atomic(op, target):
-        w.statement(
-            "fixpipe",
-            w.gm(op, 0),
-            w.whole(src),
-            w.text(src.valid[0]),
-            w.text(src.valid[1]),
-            w.text(rows),
-            w.text(pitch),
-            QUANT.get((src.dtype, target), ""),
-        )
+        if layout.block is None or src.shape[0] <= layout.block:
+            _fixpipe(w, w.gm(op, 0), _in_l0c(w, src), rows, cols, layout.rows, pitch, quant)
+            return
+        size = layout.block
+        block = w.fresh("rows")
+        with w.loop(block, Const(0), (rows + (size - 1)) // size, Const(1)):
+            part = apply("min", Const(size), rows - block * size)
+            gm = w.gm(op, 0, block * (pitch * size))
+            _fixpipe(w, gm, _in_l0c(w, src, block), part, cols, layout.rows, pitch, quant)
 
 
-def accumulator_layout(ops: list[Op]) -> dict[Any, Expr | None]:
-    """For each accumulator the valid rows that all its users agree on, or None (then its whole shape counts)."""
-    found: dict[Any, set[Expr]] = {}
-    for op in ops:
-        if op.name in ("mmad", "store"):
-            view = op.args[0 if op.name == "mmad" else 1]
-            if isinstance(view, View) and isinstance(view.buffer.type, TileType) and view.buffer.type.space == "l0c":
-                found.setdefault(view.buffer, set()).add(view.valid[0])
-    return {b: next(iter(rows)) if len(rows) == 1 else None for b, rows in found.items()}
+def _fixpipe(w: Writer, gm: str, src: str, rows: Expr, cols: Expr, nz_rows: Expr, pitch: Expr, quant: str) -> None:
+    w.statement("fixpipe", gm, src, *(w.text(e) for e in (rows, cols, nz_rows, pitch)), quant)
 
 
-EMITTERS = {"load_a": load_a, "load_b": load_b, "mmad": mmad}
+EMITTERS = {"load_a": load_a, "load_b": load_b, "mmad": mmad, "fill_l0": fill_l0}

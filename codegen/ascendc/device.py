@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyto.codegen.ascendc import cube, vector
+from pyto.codegen.ascendc.accumulators import layouts
 from pyto.codegen.ascendc.writer import Writer, tile_ctype
 from pyto.errors import InternalError, source_line
 from pyto.ir.nodes import (
@@ -48,7 +49,7 @@ def scalar_ctype(t: ScalarType) -> str:
 def device_function(function: Function) -> tuple[dict[str, Any], set[str]]:
     """The template's fields for one device function, and the helpers that the text calls."""
     writer = Writer(function)
-    writer.layout_rows = cube.accumulator_layout(list(walk(function.body)))
+    writer.layouts = layouts(function.body)
     body = _Body(writer)
     body.block(function.body)
     params, arguments = kernel_params(function)

@@ -28,6 +28,16 @@ HELPERS = {
     "LanesFrom": "__aicore__ inline uint64_t LanesFrom(int64_t first)\n"
     "{\n    return first <= 0 ? ~0ULL : first >= 64 ? 0 : ~0ULL << first;\n}",
     "FloorMod": "__aicore__ inline int64_t FloorMod(int64_t a, int64_t b)\n{\n    return (a % b + b) % b;\n}",
+    "TransposedWindow": "// A part [height, width] of a matrix [rows, columns] in L1, transposed on its way to L0.\n"
+    "__aicore__ inline AscendC::LoadData3DParamsV2<float> TransposedWindow(\n"
+    "    uint16_t rows, uint16_t columns, uint16_t row, uint16_t column, uint16_t height, uint16_t width)\n"
+    "{\n    const uint8_t noPadding[4] = {0, 0, 0, 0};\n"
+    "    return AscendC::LoadData3DParamsV2<float>(\n"
+    "        noPadding, 1, rows, columns, width, height, column, row, 1, 1, 1, 1, 1, 1, true, false, 0.0f);\n}",
+    "WideK": "// A product whose transposed lhs takes multiples of 16 along k.\n"
+    "__aicore__ inline AscendC::MmadParams WideK(uint16_t m, uint16_t n, uint16_t k, bool init)\n"
+    "{\n    AscendC::MmadParams params(m, n, k, 0, false, init);\n"
+    "    params.kDirectionAlign = true;\n    return params;\n}",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import jinja2
 
+from pyto.codegen.ascendc.accumulators import Layout
 from pyto.codegen.ascendc.scalars import ScalarPrinter, literal
 from pyto.ir.builder import names_of
 from pyto.ir.nodes import (
@@ -28,7 +29,7 @@ from pyto.ir.nodes import (
 )
 from pyto.ir.ranges import Range, index_range
 from pyto.ir.scalar import simplify
-from pyto.target import DEFAULT_CHIP, FRACTAL
+from pyto.target import DEFAULT_CHIP
 
 
 def tile_ctype(dtype: DType) -> str:
@@ -62,7 +63,7 @@ class Writer:
         self.ranges |= {v: (Const(0), Const(1)) for v in function.body.params[2:]}
         self.printer = ScalarPrinter(self.ranges)
         self.tensors: set[Var] = set()
-        self.layout_rows: dict[Var, Expr | None] = {}  # of accumulators: see cube.accumulator_layout
+        self.layouts: dict[Var, Layout] = {}  # of accumulators
 
     # -- lines
     def line(self, text: str) -> None:
@@ -152,6 +153,24 @@ class Writer:
         flag = "true" if transpose else "false"
         self.statement("load_l0", dst, src, self.text(start), self.text(repeat), stride, self.text(gap), flag)
 
+    def load_squares(
+        self, dst: str, src: str, start: Expr, repeat: Expr, stride: int, gap: int, fractal_gap: Expr | int
+    ) -> None:
+        self.statement(
+            "load_squares", dst, src, self.text(start), self.text(repeat), stride, gap, self.text(fractal_gap)
+        )
+
+    def load_image(
+        self, dst: str, src: str, buffer: tuple[int, int], at: tuple[Expr, Expr], size: tuple[Expr, Expr]
+    ) -> None:
+        self.printer.helpers.add("TransposedWindow")
+        self.statement("load_image", dst, src, *buffer, *(self.text(e) for e in (*at, *size)))
+
+    def mmad(self, acc: str, a: str, b: str, size: tuple[Expr, Expr, Expr], init: Expr, wide_k: bool) -> None:
+        if wide_k:
+            self.printer.helpers.add("WideK")
+        self.statement("mmad_wide_k" if wide_k else "mmad", acc, a, b, *(self.text(e) for e in (*size, init)))
+
     def load_l1(self, dst: str, src: str, rows: Expr, cols: Expr, pitch: Expr, nz_rows: int) -> None:
         self.statement("load_l1", dst, src, self.text(rows), self.text(cols), self.text(pitch), nz_rows)
 
@@ -187,12 +206,3 @@ class Writer:
         yield
         if op.attrs.get("atomic"):
             self.line("SetAtomicNone();")
-
-    def accumulator_rows(self, view: View) -> Expr:
-        """Rows of the fractal layout of an accumulator: its valid rows rounded up, the same for all who touch it."""
-        whole = view.buffer.type
-        assert isinstance(whole, TileType)
-        found = self.layout_rows.get(view.buffer)
-        if found is None:
-            return Const(whole.shape[0])
-        return self.simplify((found + (FRACTAL - 1)) // FRACTAL * FRACTAL)

@@ -105,7 +105,7 @@ def _whole_reduce(core: Core, op: Op) -> None:
     _at(core, dst)[...] = compute(fn, dtype_of(dst), [_at(core, src)])
 
 
-@handles(MACHINE, "full")
+@handles(MACHINE, "full", "fill_l0")
 def _full(core: Core, op: Op) -> None:
     _at(core, op.args[0])[...] = compute(np.asarray, dtype_of(op.args[0]), [core.value(op.args[1])])
 

@@ -149,7 +149,7 @@ def _load_operand(core: Core, op: Op) -> None:
     core.define(op, out.T if op.attrs.get("trans") else out)
 
 
-@handles(TILES, "full", "empty")
+@handles(TILES, "full", "empty", "fill_l0")
 def _full(core: Core, op: Op) -> None:
     t = _type(op.result)
     out = poisoned(t.shape, t.dtype)

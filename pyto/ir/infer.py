@@ -282,7 +282,7 @@ def matmul_acc(args: Sequence[Any], attrs: Attrs) -> Type:
     assert isinstance(product, TileType)
     if acc.shape != product.shape or acc.dtype != product.dtype:
         raise OpError("shape-mismatch", f"matmul_acc: acc is {describe(acc)}, the product is {describe(product)}")
-    return acc
+    return TileType(acc.shape, acc.dtype, meet(acc.valid, product.valid), acc.space)
 
 
 FLOATS = (FP32, FP16, BF16)

@@ -33,7 +33,7 @@ from pyto.ir.nodes import (
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import apply, simplify
 from pyto.passes.liveness import Life, Liveness, is_tile
-from pyto.target import BRCB_ROWS, FRACTAL, REPEAT
+from pyto.target import BLOCK, BRCB_ROWS, FRACTAL, REPEAT, SQUARE
 
 ALIASES = frozenset({"slice", "reshape", "set_validshape", "bitcast"})
 CHANGES = frozenset({"mmad", "assemble", "fillpad"})  # the result is the first operand, changed
@@ -61,6 +61,7 @@ class Group:
     transferred: set[Var] = field(default_factory=set)  # loops in which an MTE loads or stores it
     row_unit: int = 1  # the instruction that fills it writes whole multiples of so many rows
     byte_unit: int = 1  # an instruction reads it in whole multiples of so many bytes
+    col_unit: int = 1  # and columns
     buffer: Var | None = None
     slot: Expr = FIRST
 
@@ -106,6 +107,7 @@ class _Bufferizer:
             group.transferred |= old.transferred
             group.row_unit = max(group.row_unit, old.row_unit)
             group.byte_unit = max(group.byte_unit, old.byte_unit)
+            group.col_unit = max(group.col_unit, old.col_unit)
 
     def _free_after(self, value: Expr, position: int) -> bool:
         """Whether nobody reads `value`'s buffer after `position` (a whole-buffer value only)."""
@@ -154,6 +156,10 @@ class _Bufferizer:
         self.made_by[result] = op.name
         if op.name == "brcb":
             group.row_unit = BRCB_ROWS
+        if op.name == "mmad":
+            group.col_unit = max(group.col_unit, op.attrs["n_unit"])
+        if op.name in ("load_a", "load_b") and (op.name == "load_a") == op.attrs["trans"] and result.dtype.bytes == 1:
+            group.row_unit = self._new(source).row_unit = SQUARE  # type: ignore[arg-type]  # turned in squares
         if op.name in LOADS and loops:
             group.transferred.add(loops[-1])
 
@@ -270,7 +276,10 @@ class _Bufferizer:
         assert isinstance(t, TileType)
         space = t.space or Space.UB
         gap = math.gcd(group.byte_unit, t.pitch * t.dtype.bytes)
-        units = (math.lcm(group.row_unit, group.byte_unit // gap), 1) if space == Space.UB else (FRACTAL, FRACTAL)
+        units = math.lcm(group.row_unit, group.byte_unit // gap), 1
+        if space != Space.UB:
+            deep = FRACTAL if space == Space.L0C else BLOCK // t.dtype.bytes
+            units = max(FRACTAL, group.row_unit), max(FRACTAL, group.col_unit, deep)
         rows, cols = (-(-size // unit) * unit for size, unit in zip(t.shape, units))
         shape = rows, cols
         group.buffer = Var(group.first.name, TileType(shape, t.dtype, (const(shape[0]), const(shape[1])), space))
@@ -408,9 +417,13 @@ class _Bufferizer:
         acc, a, b, row, col, init = op.args
         self._detach(op, acc, out)
         left, right = self._view(a), self._view(b)  # type: ignore[arg-type]
+        whole = self._view(op.result)
+        buffer = whole.buffer.type
+        assert isinstance(buffer, TileType)
+        room = buffer.shape
         window = replace(
-            self._view(op.result),
-            shape=(left.shape[0], right.shape[1]),
+            whole,
+            shape=(min(left.shape[0], room[0]), min(right.shape[1], room[1])),
             valid=(left.valid[0], right.valid[1]),
             row=row,
             col=col,

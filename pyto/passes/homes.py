@@ -5,13 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyto.errors import CompileError
-from pyto.ir.nodes import BF16, FP16, FP32, LOOPS, Block, Const, Expr, Function, Op, Var, first_values, walk
+from pyto.ir.nodes import (
+    BF16,
+    FP16,
+    FP32,
+    INT32,
+    LOOPS,
+    Block,
+    Const,
+    Expr,
+    Function,
+    Op,
+    TileType,
+    Var,
+    first_values,
+    walk,
+)
+from pyto.ir.scalar import variables
+from pyto.passes.alignment import Multiples
 from pyto.passes.liveness import is_tile
 from pyto.passes.rewrite import Rewriter, rewrite
 
 CUBE, VECTOR, EITHER = "cube", "vector", "either"
 PRODUCTS = frozenset({"matmul", "matmul_acc"})
-LOADED = frozenset({"load", "set_validshape"})  # what an operand of the cube may be made by, in L1
+LOADED = frozenset({"load", "slice", "set_validshape"})  # what an operand of the cube may be made by, in L1
 
 
 class Homes:
@@ -25,6 +42,12 @@ class Homes:
         self.made: dict[Var, Op] = {}
         self.carried: dict[Var, tuple[Op, int]] = {}
         self.block: dict[Var, Block] = {}
+        self.multiples = Multiples(function)
+        self.uses: dict[Var, list[Op]] = {}
+        for op in walk(function.body):
+            for arg in op.args:
+                for v in variables(arg):
+                    self.uses.setdefault(v, []).append(op)
         self._block(function.body)
 
     def _block(self, block: Block) -> None:
@@ -43,11 +66,17 @@ class Homes:
         if op.name == "matmul":
             return CUBE
         if op.name == "matmul_acc":
-            return CUBE if source == CUBE else VECTOR
+            return CUBE if source == CUBE or self.is_start(op.args[0]) else VECTOR
         if op.name in ("load", "full", "empty"):
             return EITHER
         if op.name == "set_validshape":
             return source
+        if op.name == "slice" and (source == CUBE or self.is_start(op.args[0])):
+            adds = all(use.name == "matmul_acc" for use in self.uses.get(op.result, ()))
+            return CUBE if (adds or source == CUBE) and self._is_window(op.result, *op.args) else VECTOR
+        if op.name == "assemble":
+            starts = source == CUBE or self.is_start(op.args[0])
+            return CUBE if starts and self._adds_to_window(op, self.made) else VECTOR
         if op.name == "cast" and source == CUBE and _narrows(op):
             return CUBE
         return VECTOR
@@ -58,8 +87,8 @@ class Homes:
         for i, (param, first, last) in enumerate(carried_values(op)):
             self.carried[param], self.block[param] = (op, i), body
             if is_tile(param):
-                starts = self.of.get(first) == CUBE or (self.is_zero(first) and _rolls(op, param, last))  # type: ignore[call-overload]
-                adds = last != param and _accumulates(last, param, inside)
+                starts = self.of.get(first) == CUBE or self.is_start(first)  # type: ignore[call-overload]
+                adds = last != param and self._accumulates(last, param, inside)
                 self.of[param] = self.of[op.results[i]] = CUBE if starts and adds else VECTOR
         self._block(body)
 
@@ -71,22 +100,69 @@ class Homes:
                 homes = {self.of.get(b.ops[-1].args[i], EITHER) for b in op.blocks}  # type: ignore[call-overload]
                 self.of[result] = CUBE if homes == {CUBE} else VECTOR
 
-    def is_zero(self, value: Expr) -> bool:
-        """Whether a tile is `full(0)`, from which an accumulator may start."""
+    def is_start(self, value: Expr) -> bool:
+        """Whether an accumulator may start from a tile: one value, or undefined."""
         op = self.made.get(value)  # type: ignore[call-overload]
-        return op is not None and op.name == "full" and isinstance(op.args[0], Const) and op.args[0].value == 0
+        if op is None or op.name not in ("full", "empty", "set_validshape"):
+            return False
+        if op.name == "set_validshape":
+            return self.is_start(op.args[0])
+        if op.result.dtype not in (FP32, INT32):
+            return False
+        zero = op.name == "full" and isinstance(op.args[0], Const) and op.args[0].value == 0
+        return op.name == "empty" or zero or op.result.dtype == FP32
+
+    def _is_window(self, part: Var, whole: Expr, row: Expr, col: Expr) -> bool:
+        assert isinstance(whole, Var) and isinstance(whole.type, TileType) and isinstance(part.type, TileType)
+        return self.multiples.accumulator(whole.type, part.type, row, col)
+
+    def _adds_to_window(self, op: Op, made: dict[Var, Op]) -> bool:
+        """Whether an assemble writes back a window of its tile with nothing but products added, or a product."""
+        tile, part, row, col = op.args
+        if not self._is_window(part, tile, row, col):  # type: ignore[arg-type]
+            return False
+        while isinstance(part, Var) and (source := made.get(part)) is not None:
+            if source.name == "matmul":
+                return len(self.uses[part]) == 1
+            if source.name == "slice":
+                return source.args == (tile, row, col)
+            if source.name not in ("matmul_acc", "set_validshape"):
+                return False
+            part = source.args[0]
+        return False
+
+    def _accumulates(self, value: Expr, start: Var, inside: dict[Var, Op]) -> bool:
+        """Whether `value` is `start` with nothing but products added."""
+        if value == start:
+            return True
+        op = inside.get(value)  # type: ignore[call-overload]
+        if op is None:
+            return False
+        if op.name in ("matmul_acc", "set_validshape"):
+            return self._accumulates(op.args[0], start, inside)
+        if op.name == "assemble":
+            return self._accumulates(op.args[0], start, inside) and self._adds_to_window(op, inside)
+        if op.name in LOOPS:
+            param, first, last = list(carried_values(op))[op.results.index(value)]  # type: ignore[arg-type]
+            return self._accumulates(first, start, inside) and self._accumulates(last, param, inside)
+        if op.name == "if":
+            i = op.results.index(value)  # type: ignore[arg-type]
+            return all(self._accumulates(b.ops[-1].args[i], start, inside) for b in op.blocks)
+        return False
 
     def is_operand(self, value: Var) -> bool:
         """Whether the cube core can have a tile in L1 by loading it."""
         op = self.made.get(value)
         if op is None or op.name not in LOADED:
             return False
+        if op.name == "slice" and not self.multiples.operand(op.result.type, *op.args[1:]):  # type: ignore[arg-type]
+            return False
         return op.name == "load" or self.is_operand(op.args[0])  # type: ignore[arg-type]
 
     def is_product(self, value: Var) -> bool:
         """Whether a tile of the cube core is an accumulator itself, not another form of one."""
         op = self.made.get(value)
-        return op is None or op.name in PRODUCTS or bool(op.blocks)
+        return op is None or op.name in PRODUCTS or op.name == "assemble" or bool(op.blocks)
 
 
 def carried_values(loop: Op) -> Iterator[tuple[Var, Expr, Expr]]:
@@ -103,30 +179,6 @@ def _narrows(op: Op) -> bool:
     return source.dtype == FP32 and op.attrs["target_type"] in (BF16, FP16) and rounds
 
 
-def _rolls(loop: Op, param: Var, last: Expr) -> bool:
-    """Whether the accumulator of a loop can count as zero in the first iteration."""
-    adds = next((o for o in loop.blocks[0].ops if last in o.results), None)
-    return loop.name == "for" and adds is not None and adds.name == "matmul_acc" and adds.args[0] == param
-
-
-def _accumulates(value: Expr, start: Var, inside: dict[Var, Op]) -> bool:
-    """Whether `value` is `start` with nothing but products added."""
-    if value == start:
-        return True
-    op = inside.get(value)  # type: ignore[call-overload]
-    if op is None:
-        return False
-    if op.name == "matmul_acc":
-        return _accumulates(op.args[0], start, inside)
-    if op.name in LOOPS:
-        param, first, last = list(carried_values(op))[op.results.index(value)]  # type: ignore[arg-type]
-        return _accumulates(first, start, inside) and _accumulates(last, param, inside)
-    if op.name == "if":
-        i = op.results.index(value)  # type: ignore[arg-type]
-        return all(_accumulates(b.ops[-1].args[i], start, inside) for b in op.blocks)
-    return False
-
-
 def add_on_vector_cores(function: Function) -> Function:
     """Products that are added to what a vector core makes: multiplied on the cube core, added on the vector core."""
     homes = Homes(function)
@@ -134,9 +186,6 @@ def add_on_vector_cores(function: Function) -> Function:
     def apart(rewriter: Rewriter, op: Op) -> None:
         if homes.of[op.result] == CUBE:
             rewriter.keep(op)
-            return
-        if homes.is_zero(op.args[0]):
-            rewriter.keep(op.with_(name="matmul", args=op.args[1:3]))
             return
         if len(op.args) > 3:
             raise CompileError(

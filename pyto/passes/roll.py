@@ -1,8 +1,7 @@
 """Make the first step of a matmul reduction part of its loop, so that it is pipelined like the others.
 
 `acc = matmul(first); for k in rest: acc = matmul_acc(acc, step)` becomes one loop whose accumulator counts as zero in
-its first step, when the peeled step is what the loop would do one step earlier. An accumulator that starts as
-`full(0)` needs no zeroing either.
+its first step, when the peeled step is what the loop would do one step earlier.
 """
 
 from __future__ import annotations
@@ -31,11 +30,10 @@ def _loop(rewriter: Rewriter, op: Op) -> None:
         start, acc = made.get(init), inside.get(last)  # type: ignore[call-overload]
         if acc is None or start is None or acc.name != "matmul_acc" or acc.args[0] != param or len(acc.args) > 3:
             continue
-        zero = start.name == "full" and isinstance(start.args[0], Const) and start.args[0].value == 0
         peeled = constant and start.name == "matmul" and len(inits) == 1
-        if not zero and not (peeled and _same_step(rewriter, op, acc, start, made, inside)):
+        if not (peeled and _same_step(rewriter, op, acc, start, made, inside)):
             continue
-        first = lo if zero else lo - step
+        first = lo - step
         empty = _accumulator(rewriter, param)
         marked = acc.with_(args=(*acc.args, apply("eq", index, first, dtype=BOOL)))
         ops = tuple(marked if o is acc else o for o in body.ops)

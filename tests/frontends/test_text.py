@@ -123,7 +123,7 @@ def test_locations() -> None:
 
 def test_wrong_programs_name_the_line_of_the_text(tmp_path: Path) -> None:
     text = print_program(compiler.lower(KERNELS["kernels", "matmul_nk"]).stages[0].program).replace(
-        "%acc_1, ", "%acc_1, 0, "
+        " = matmul_acc ", " = matmul_acc 0, "
     )
     path = tmp_path / "p.pto"
     path.write_text(text, encoding="utf-8")

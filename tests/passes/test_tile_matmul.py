@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from pyto.ir.nodes import BF16, FP32, INT8
-from pyto.passes.tile_matmul import choose_steps
+from pyto.passes.matmul_steps import choose_steps
 from pyto.target import DEFAULT_CHIP
 
 

@@ -50,8 +50,18 @@ declare(
     doc="L1 to L0B, as [K, N].",
 )
 declare(
+    "fill_l0",
+    params=("value",),
+    attrs=("shape", "dtype"),
+    pipe="MTE1",
+    api="Fill",
+    stages=LOWERED,
+    doc="A tile of one value in L0A or L0B.",
+)
+declare(
     "mmad",
     params=("acc", "lhs", "rhs", "row", "col", "init"),
+    attrs=("n_unit", "wide_k", "fill"),
     pipe="M",
     api="Mmad",
     stages=LOWERED,
