@@ -14,7 +14,16 @@ from pathlib import Path
 
 from benchmarks.registry import BENCHMARKS, Figure, Options
 
-MODULES = ("compile_time", "build_time", "call_overhead", "determinism", "stages", "gemm_by_hand", "mixed_gemm", "sim_gemm")
+MODULES = (
+    "compile_time",
+    "build_time",
+    "call_overhead",
+    "determinism",
+    "stages",
+    "gemm_by_hand",
+    "mixed_gemm",
+    "sim_gemm",
+)
 
 
 def machine(options: Options) -> dict[str, object]:

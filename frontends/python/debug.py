@@ -63,8 +63,7 @@ def check(frame: Frame, test: Any, test_node: ast.expr, message: Any, node: ast.
             raise frame.error("assertion", f"assertion failed{said}", test_node)
         return
     _need_region(frame, "a run-time assert", node)
-    names = dict.fromkeys(n.id for n in ast.walk(test_node) if isinstance(n, ast.Name))
-    values = {n: frame.env.get(n) for n in names}
+    values = {n.id: frame.lookup(n) for n in ast.walk(test_node) if isinstance(n, ast.Name)}
     shown = {n: v for n, v in values.items() if is_runtime_scalar(v)}
     loc = frame.loc(test_node)
     file = loc.file.replace("\\", "/").rsplit("/", 1)[-1]
