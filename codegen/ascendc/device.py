@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pyto.codegen.ascendc import cube, vector
+from pyto.codegen.ascendc import cube, data, vector
 from pyto.codegen.ascendc.accumulators import layouts
 from pyto.codegen.ascendc.writer import Writer, tile_ctype
 from pyto.errors import InternalError, source_line
@@ -39,7 +39,7 @@ GROUP_MODE = "0x2"  # of a flag: the cube core of a block and both its vector co
 MIXED_TYPE = "KERNEL_TYPE_MIX_AIC_1_2"
 ALONE = ("AscendC::GetBlockIdx()", "AscendC::GetBlockNum()")
 GROUP = ("AscendC::GetBlockIdx() / AscendC::GetTaskRation()", "AscendC::GetBlockNum()", "AscendC::GetSubBlockIdx()")
-EMITTERS: dict[str, Any] = {**vector.EMITTERS, **cube.EMITTERS}
+EMITTERS: dict[str, Any] = {**vector.EMITTERS, **cube.EMITTERS, **data.EMITTERS}
 
 
 def scalar_ctype(t: ScalarType) -> str:
@@ -255,6 +255,9 @@ class _Body:
 
     def do_read(self, op: Op) -> None:
         self.quote(op.loc)
+        if isinstance(op.args[0], View):
+            data.read(self.w, op)
+            return
         tensor, offset = self.w.gm_offset(op, 0)
         self.w.statement("read", op.result.name, op.args[0].type.dtype.ctype, tensor, offset)  # type: ignore[attr-defined]
 

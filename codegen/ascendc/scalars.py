@@ -25,8 +25,6 @@ HELPERS = {
     "MaxFloat": "__aicore__ inline float MaxFloat(float a, float b)\n{\n    return a > b ? a : b;\n}",
     "FloorDiv": "__aicore__ inline int64_t FloorDiv(int64_t a, int64_t b)\n"
     "{\n    return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}",
-    "LanesFrom": "__aicore__ inline uint64_t LanesFrom(int64_t first)\n"
-    "{\n    return first <= 0 ? ~0ULL : first >= 64 ? 0 : ~0ULL << first;\n}",
     "FloorMod": "__aicore__ inline int64_t FloorMod(int64_t a, int64_t b)\n{\n    return (a % b + b) % b;\n}",
     "TransposedWindow": "// A part [height, width] of a matrix [rows, columns] in L1, transposed on its way to L0.\n"
     "__aicore__ inline AscendC::LoadData3DParamsV2<float> TransposedWindow(\n"
@@ -38,6 +36,23 @@ HELPERS = {
     "__aicore__ inline AscendC::MmadParams WideK(uint16_t m, uint16_t n, uint16_t k, bool init)\n"
     "{\n    AscendC::MmadParams params(m, n, k, 0, false, init);\n"
     "    params.kDirectionAlign = true;\n    return params;\n}",
+    "Lanes": "// Bits first to end - 1 of a word of lanes.\n"
+    "__aicore__ inline uint64_t Lanes(int64_t first, int64_t end)\n{\n"
+    "    const uint64_t below = first <= 0 ? 0 : first >= 64 ? ~0ULL : (1ULL << first) - 1;\n"
+    "    const uint64_t until = end <= 0 ? 0 : end >= 64 ? ~0ULL : (1ULL << end) - 1;\n"
+    "    return until & ~below;\n}",
+    "TransposeBlocks": "// 16 rows of 32 bytes, the last one again for those that are not there, to the rows of dst.\n"
+    "template <typename T>\n"
+    "__aicore__ inline void TransposeBlocks(\n"
+    "    const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<T>& src, uint32_t dst_pitch,\n"
+    "    uint32_t src_pitch, uint32_t last, const AscendC::TransDataTo5HDParams& params)\n{\n"
+    "    constexpr uint32_t halves = sizeof(T) / 2;\n"
+    "    uint64_t to[16], from[16];\n"
+    "    for (uint32_t i = 0; i < 16; ++i) {\n"
+    "        to[i] = (uint64_t)dst[i / halves * dst_pitch + i % halves * 8].GetPhyAddr();\n"
+    "        from[i] = (uint64_t)src[(i < last ? i : last) * src_pitch].GetPhyAddr();\n"
+    "    }\n"
+    "    AscendC::TransDataTo5HD<T>(to, from, params);\n}",
 }
 
 

@@ -207,49 +207,13 @@ def full(w: Writer, op: Op) -> None:
         w.statement("counted", "Duplicate", [w.at(dst, r), w.scalar(value, dst.dtype)], w.text(n))
 
 
-def fillpad(w: Writer, op: Op) -> None:
-    """The undefined lanes of `src` (in place): the rest of every valid row, then the rows below."""
-    dst, src, value = op.args
-    assert isinstance(dst, View) and isinstance(src, View)
-    (rows, cols), (valid_rows, valid_cols) = src.shape, src.valid
-    text = w.scalar(value, dst.dtype)
-    if valid_cols != const(cols):
-        if dst.dtype.bytes == 1:
-            raise CompileError(
-                "op-dtype",
-                f"fillpad of {dst.dtype} along columns is not supported yet",
-                op.loc,
-                remedy="pl.cast to fp16 before",
-            )
-        width, c = lanes(dst), w.fresh("c")
-        start = apply("floordiv", valid_cols, Const(width)) * width
-        with w.loop(c, start, Const(cols), Const(width)):
-            first, room, v = w.text(c), f"{cols} - {w.text(c)}", w.text(valid_cols)
-            if dst.dtype.bytes == 4:
-                w.line(f"uint64_t lanes[2] = {{{first} < {v} ? ~0ULL << ({v} - {first}) : ~0ULL, 0}};")
-                if cols % width:
-                    w.line(f"lanes[0] &= {room} < {width} ? ~(~0ULL << ({room})) : ~0ULL;")
-            else:  # 128 lanes in two words
-                w.printer.helpers.add("LanesFrom")
-                w.line(f"uint64_t lanes[2] = {{LanesFrom({v} - {first}), LanesFrom({v} - {first} - 64)}};")
-                if cols % width:
-                    w.line(f"lanes[0] &= ~LanesFrom({room});")
-                    w.line(f"lanes[1] &= ~LanesFrom({room} - 64);")
-            if rows > MAX_REPEAT or step(dst) > MAX_REPEAT:
-                for r in _rows(w, src):
-                    w.statement("duplicate", w.at(dst, r, c), text, "lanes", 1, 8)
-            else:
-                w.statement("duplicate", w.at(dst, 0, c), text, "lanes", w.text(valid_rows), step(dst))
-    if valid_rows != const(rows):
-        with w.condition(apply("lt", valid_rows, Const(rows))):
-            w.statement("counted", "Duplicate", [w.at(dst, valid_rows), text], w.text((rows - valid_rows) * dst.pitch))
-
-
 def brcb(w: Writer, op: Op) -> None:
     dst, src = op.args
     assert isinstance(dst, View) and isinstance(src, View)
     groups = apply("floordiv", src.valid[0] + 7, Const(8))
-    w.statement("brcb", w.at(dst), w.at(src), w.text(groups))
+    spans = _repeats(w, groups) if src.shape[0] > 8 * MAX_REPEAT else iter([(Const(0), groups)])
+    for first, repeats in spans:
+        w.statement("brcb", w.at(dst, first * 8), w.at(src, first * 8), w.text(repeats))
 
 
 def whole_reduce(w: Writer, op: Op) -> None:
@@ -275,24 +239,58 @@ def whole_reduce(w: Writer, op: Op) -> None:
 
 
 def copy(w: Writer, op: Op) -> None:
-    """UB to UB, in whole blocks: a window ends on 32 bytes or at the end of its rows."""
+    """UB to UB, in whole blocks; where that would reach into what lies behind the window, lane by lane."""
     dst, src = op.args
     assert isinstance(dst, View) and isinstance(src, View)
     bytes_ = dst.shape[1] * dst.dtype.bytes
+    if not _ends_free(dst):
+        _copy_lanes(w, op, dst, src)
+        return
     if dst.shape[1] == 1 or dst.shape[0] == 1 or (is_dense(dst) and is_dense(src)):
         blocks = apply("floordiv", count(dst) * dst.dtype.bytes + (BLOCK - 1), Const(BLOCK))
         w.statement("copy", w.at(dst), w.at(src), 1, w.text(blocks), 0, 0)
         return
-    if bytes_ % BLOCK and dst.pitch - dst.shape[1] >= BLOCK // dst.dtype.bytes:
-        raise CompileError(
-            "alignment", f"a window of {bytes_} B a row is not a multiple of {BLOCK} B", op.loc, remedy="make it wider"
-        )
     if dst.shape[0] > MAX_BURSTS:
         raise CompileError(
             "limit", f"{dst.shape[0]} rows in one copy, at most {MAX_BURSTS}", op.loc, remedy="use fewer rows"
         )
     blocks_ = -(-bytes_ // BLOCK)
     w.statement("copy", w.at(dst), w.at(src), w.text(dst.valid[0]), blocks_, step(src) - blocks_, step(dst) - blocks_)
+
+
+def _ends_free(view: View) -> bool:
+    """Whether a window ends on 32 bytes, or nothing lies behind it in its last block."""
+    whole = view.buffer.type
+    assert isinstance(whole, TileType)
+    column = view.shape[1] == 1 and view.pitch == 1
+    size = view.shape[0] if column else view.shape[1]
+    if size * view.dtype.bytes % BLOCK == 0:
+        return True
+    if column:
+        return isinstance(view.row, Const) and view.row.value + size >= whole.shape[0] * whole.pitch
+    width = whole.shape[1] if view.pitch == whole.pitch else whole.shape[0] * whole.shape[1] // view.pitch
+    return isinstance(view.col, Const) and view.col.value + size >= width
+
+
+def _copy_lanes(w: Writer, op: Op, dst: View, src: View) -> None:
+    if dst.dtype.bytes not in (2, 4):
+        raise CompileError(
+            "alignment",
+            f"a window of {dst.shape[1] * dst.dtype.bytes} B a row of {dst.dtype} is not a multiple of {BLOCK} B",
+            op.loc,
+            remedy="make it wider, or pl.cast to fp16",
+        )
+    (rows, cols), width = dst.shape, lanes(dst)
+    if cols == 1 and dst.pitch == 1:
+        rows, cols = 1, rows
+    together = rows <= MAX_REPEAT and max(step(dst), step(src)) <= MAX_REPEAT
+    for r in [Const(0)] if together or rows == 1 else _rows(w, dst):
+        for c in range(0, cols, width):
+            across = dst.shape[1] > 1 or rows > 1
+            at = [w.at(v, r, c) if across else w.at(v, c) for v in (dst, src)]
+            repeats = w.text(dst.valid[0]) if together and rows > 1 else "1"
+            steps = (step(dst), step(src)) if together and rows > 1 else (8, 8)
+            w.statement("copy_lanes", *at, min(width, cols - c), repeats, *steps)
 
 
 def load(w: Writer, op: Op) -> None:
@@ -395,6 +393,6 @@ WORDS = {"uint16_t": UINT16, "uint32_t": UINT32}
 FORMS: dict[str, Any] = {
     "compare": compare, "select": select, "every_other": every_other,
     "elementwise": elementwise, "row_expand": row_expand, "col_expand": col_expand, "cast": cast, "full": full,
-    "fillpad": fillpad, "brcb": brcb, "whole_reduce": whole_reduce, "copy": copy,
+    "brcb": brcb, "whole_reduce": whole_reduce, "copy": copy,
 }  # fmt: skip
 EMITTERS: dict[str, Any] = {name: FORMS[op.form] for name, op in OPS.items() if op.form in FORMS}

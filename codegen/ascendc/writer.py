@@ -195,14 +195,16 @@ class Writer:
         assert isinstance(tensor, Var) and isinstance(tensor.type, TensorType)
         pitch: Expr = Const(1)
         rows = op.attrs["rows"]
-        for extent in tensor.type.shape[(-1 if rows is None else rows) + 1 :] if rows is not None else ():
+        if rows is None:  # one row: its own length
+            rows = op.attrs["cols"] - 1
+        for extent in tensor.type.shape[rows + 1 :] if rows >= 0 else ():
             pitch = pitch * extent
         return self.simplify(pitch)
 
     @contextmanager
     def atomic(self, op: Op, dtype: DType) -> Iterator[None]:
         if op.attrs.get("atomic"):
-            self.line(f"SetAtomicAdd<{dtype.ctype}>();")
+            self.line(f"SetAtomic{op.attrs['atomic'].capitalize()}<{dtype.ctype}>();")
         yield
         if op.attrs.get("atomic"):
             self.line("SetAtomicNone();")

@@ -10,7 +10,7 @@ import traceback
 from typing import Any
 
 from pyto.errors import CompileError, InternalError, PytoError, UsageError
-from pyto.frontends.python import debug  # noqa: F401 - it registers what its operations mean
+from pyto.frontends.python import data_operations, debug  # noqa: F401 - they register what their operations mean
 from pyto.frontends.python.frame import Frame, Session
 from pyto.frontends.python.operations import OPERATIONS
 from pyto.frontends.python.signature import kernel_parameters

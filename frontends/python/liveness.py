@@ -16,7 +16,7 @@ def _reads(node: ast.AST | None) -> set[str]:
 
 
 def assigned(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names that statements bind, element assignments (`name[...] = value`) included."""
+    """Names that statements bind, writes of elements (`name[...] = value`, `pl.write(name, ...)`) included."""
     out: set[str] = set()
     for top in nodes:
         for node in ast.walk(top):
@@ -26,6 +26,9 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
                 base = node.value
                 if isinstance(base, ast.Name):
                     out.add(base.id)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "write":
+                targets = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "dst")]
+                out.update(t.id for t in targets if isinstance(t, ast.Name))
     return out
 
 

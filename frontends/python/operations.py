@@ -9,7 +9,7 @@ from pyto.frontends.python.calls import OPERATIONS, Arguments, operation
 from pyto.frontends.python.expressions import known, scalar_apply, tile_compare
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.proofs import at_most, not_negative
-from pyto.frontends.python.subscripts import Axis, assemble_tile, load, read, slice_tile, store, window
+from pyto.frontends.python.subscripts import Axis, assemble_tile, load, slice_tile, store, window
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.nodes import INDEX, Const, Expr, Op, TensorType, TileType, Var, const
 from pyto.ir.ops import OPS, OpDef
@@ -356,20 +356,6 @@ def _assemble(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> 
         raise frame.error("bad-argument", "atomic is for tensors", node)
     axes = window(frame, target, offsets[0], tile.type.shape, offsets[1])  # type: ignore[union-attr, arg-type]
     return assemble_tile(frame, target, axes, tile, node, hint or target.name)
-
-
-@operation("read")
-def _read(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
-    tensor, at = arguments["src"]
-    if is_tile(tensor):
-        raise frame.error(
-            "unsupported", "reading one element of a tile is not supported yet", node, "read it from a tensor"
-        )
-    tensor = frame.tensor(tensor, at, "src of pl.read")
-    value, where = arguments["offset"]
-    indices = value if isinstance(value, (list, tuple)) else [value]
-    offsets = [a.offset for a in window(frame, tensor, indices, [1] * len(indices), where)]
-    return read(frame, tensor, offsets, node, hint)
 
 
 @operation("dim")

@@ -10,8 +10,10 @@ from typing import Any
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
-from pyto.ir.nodes import Const, Expr, TensorType, TileType, Var, const
+from pyto.ir.nodes import BF16, FP16, FP32, INT8, INT16, INT32, Const, Expr, TensorType, TileType, Var, const
 from pyto.ir.scalar import apply
+
+ATOMIC = (FP32, FP16, BF16, INT32, INT16, INT8)  # element types that copies to device memory combine
 
 
 @dataclass
@@ -158,14 +160,7 @@ def load_subscript(frame: Frame, node: ast.Subscript, hint: str = "") -> Any:
         raise frame.error("operand-kind", f"{describe(base)} cannot be indexed", node)
     axes = parse_window(frame, base, node)
     if all(a.single for a in axes):
-        if is_tensor(base):
-            return read(frame, base, [a.offset for a in axes], node, hint)
-        raise frame.error(
-            "unsupported",
-            "reading one element of a tile is not supported yet",
-            node,
-            "keep it as a tile: t[i : i + 1, j : j + 1], or pl.read it from a tensor",
-        )
+        return read_element(frame, base, [a.offset for a in axes], node, hint)
     return load(frame, base, axes, node, hint) if is_tensor(base) else slice_tile(frame, base, axes, node, hint)
 
 
@@ -222,12 +217,18 @@ def collapse(frame: Frame, base: Var, sizes: Sequence[int], node: ast.AST) -> tu
     return (sizes[rows], sizes[cols]), rows, cols
 
 
+def _varying(axes: Sequence[Axis], rows: int | None) -> int | None:
+    """The axis of the rows, if it may end before the window does: an index names an element that must be there."""
+    return None if rows is None or axes[rows].single else rows
+
+
 def load(
     frame: Frame, tensor: Var, axes: list[Axis], node: ast.AST, hint: str = "", valid: tuple[Expr, Expr] | None = None
 ) -> Any:
     """A window of a tensor as a tile."""
     sizes = _sizes(frame, tensor, axes)
     shape, rows, cols = collapse(frame, tensor, sizes, node)
+    rows = _varying(axes, rows)
     check_readable(frame, tensor, node)
     attrs: dict[str, Any] = {"shape": shape, "rows": rows, "cols": cols}
     if valid is not None:
@@ -257,6 +258,13 @@ def read(frame: Frame, tensor: Var, offsets: Sequence[Expr], node: ast.AST, hint
         )
     check_readable(frame, tensor, node)
     return frame.emit("read", (tensor, *offsets), {}, node, hint)
+
+
+def read_element(frame: Frame, base: Var, place: Sequence[Expr], node: ast.AST, hint: str = "") -> Any:
+    """One element of a tensor or tile as a scalar."""
+    if is_tensor(base):
+        return read(frame, base, place, node, hint)
+    return frame.emit("read", (base, *place), {}, node, hint)
 
 
 def check_readable(frame: Frame, tensor: Var, node: ast.AST) -> None:
@@ -305,14 +313,22 @@ def store_subscript(
     if not (is_tensor(base) or is_tile(base)):
         raise frame.error("bad-target", f"{describe(base)} has no elements to assign", target.value)
     axes = parse_window(frame, base, target)
+    single = all(a.single for a in axes)
     if augment is not None:
         from pyto.frontends.python.expressions import binary
 
-        old = load(frame, base, axes, target) if is_tensor(base) else slice_tile(frame, base, axes, target)
+        old: Any
+        if single:
+            old = read_element(frame, base, [a.offset for a in axes], target)
+        else:
+            old = load(frame, base, axes, target) if is_tensor(base) else slice_tile(frame, base, axes, target)
         assert isinstance(node, ast.AugAssign)
         value = binary(frame, augment, old, value, node, at=(target, node.value))  # type: ignore[arg-type]
     source: ast.AST = getattr(node, "value", node)
     if is_number(value) or is_runtime_scalar(value):
+        if single:
+            write_element(frame, base, [a.offset for a in axes], value, target, source, target.value)
+            return
         value = _filled(frame, base, axes, value, target, source)
     value = frame.tile(value, source, "the assigned value")
     if is_tensor(base):
@@ -323,9 +339,43 @@ def store_subscript(
         frame.env[name] = assemble_tile(frame, base, axes, value, target, name)
 
 
+def write_element(
+    frame: Frame, base: Var, place: Sequence[Expr], value: Any, node: ast.AST, source: ast.AST, target: ast.AST
+) -> None:
+    """One element of a tensor, or of the tile that a name holds. A tensor's goes by way of a tile of one element, so
+    that all writes to device memory are copies: in order, and of exactly these bytes."""
+    if is_tensor(base):
+        if len(place) != len(_shape(base)):
+            raise frame.error(
+                "rank-mismatch", f"{base.name} has {len(_shape(base))} axes, the index has {len(place)}", node
+            )
+        one = frame.emit("empty", (), {"shape": (1, 1), "dtype": base.dtype}, node, f"{base.name}_one")
+        one = _written(frame, one, [Const(0), Const(0)], value, node, source)
+        store(frame, base, [Axis(o, 1, True, node) for o in place], one, node, source)
+        return
+    if not isinstance(target, ast.Name):
+        raise frame.error(
+            "bad-target", "elements of a named tile can be written, nothing else", target, "name it first"
+        )
+    written = _written(frame, base, place, value, node, source, target.id)
+    if frame.parent is not None and any(a.arg == target.id for a in frame.node.args.args):
+        frame.lost_writes.append((target.id, node))
+    for name, held in list(frame.env.items()):
+        if held is base:  # other names of the same tile
+            frame.env[name] = written
+    frame.env[target.id] = written
+
+
+def _written(
+    frame: Frame, tile: Var, place: Sequence[Expr], value: Any, node: ast.AST, source: ast.AST, hint: str = ""
+) -> Any:
+    expr = frame.as_dtype(value, tile.dtype, source)
+    if tile.dtype.kind != "f" and expr.dtype.kind == "f":  # type: ignore[attr-defined]
+        raise frame.error("dtype-mismatch", f"a float does not fit {tile.dtype}", source, "pl.cast it")
+    return frame.emit("write", (tile, *place, expr), {}, node, hint)
+
+
 def _filled(frame: Frame, base: Var, axes: list[Axis], value: Any, target: ast.AST, source: ast.AST) -> Any:
-    if all(a.single for a in axes):
-        raise frame.error("unsupported", "writing one element is not supported yet", target, "assign a slice")
     shape, _, _ = collapse(frame, base, _sizes(frame, base, axes), target)
     return frame.emit(
         "full", (frame.as_dtype(value, base.dtype, source),), {"shape": shape, "dtype": base.dtype}, source
@@ -348,6 +398,12 @@ def store(
     if tile.dtype != tensor.dtype:
         message = f"the tile is {tile.dtype}, {tensor.name} is {tensor.dtype}"
         raise frame.error("dtype-mismatch", message, source, f"pl.cast(..., pl.{tensor.dtype.name.upper()})")
+    rows = _varying(axes, rows)
+    if atomic and tensor.dtype not in ATOMIC:
+        names = ", ".join(map(repr, ATOMIC))
+        raise frame.error(
+            "op-dtype", f"atomic stores are not defined for {tensor.dtype}; they take {names}", node, "use another type"
+        )
     tile = _clip(frame, tensor, axes, (rows, cols), tile, node)
     if frame.session.region is None:
         raise frame.error(

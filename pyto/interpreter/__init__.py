@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pyto.interpreter import machine, tiles  # noqa: F401 - they register what their operations mean
+from pyto.interpreter import data, machine, tiles  # noqa: F401 - they register what their operations mean
 from pyto.interpreter.arguments import bind
 from pyto.interpreter.core import Core
 from pyto.ir.nodes import Program
@@ -35,7 +35,8 @@ def run(
     tensors: the host function's tensors by name, C order, of exactly the dtypes and extents of the signature; bf16 as
     `ml_dtypes.bfloat16`. Dims are bound from them. scalars: its scalar parameters. seed: run parallel iterations and
     blocks in an order shuffled by it instead of ascending. cores: at most so many blocks a launch.
-    Raises LaunchError for arguments that do not fit, InternalError for a program that has no meaning.
+    Raises LaunchError for arguments that do not fit and for indices that leave their tensor or tile, InternalError for
+    a program that has no meaning.
     """
     order = random.Random(seed) if seed is not None else None
     core = Core(program, bind(program.host, tensors, scalars or {}), order, cores)

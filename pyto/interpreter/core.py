@@ -19,6 +19,7 @@ from pyto.numerics import Array, cast, compute, poison_bytes, poisoned
 from pyto.target import DEFAULT_CHIP
 
 Extent = tuple[int, int]
+COMBINE: dict[str, Callable[..., Any]] = {"add": np.add, "max": np.maximum, "min": np.minimum}
 
 Handler = Callable[["Core", Op], "Sequence[Any] | None"]
 STRUCTURE: dict[str, Handler] = {}
@@ -182,9 +183,14 @@ def _create_tensor(core: Core, op: Op) -> None:
 
 @handles(STRUCTURE, "read")
 def _read(core: Core, op: Op) -> None:
+    if not (isinstance(op.args[0], Var) and isinstance(op.args[0].type, TensorType)):
+        from pyto.interpreter.data import read_tile
+
+        read_tile(core, op)
+        return
     tensor, *index = (core.value(a) for a in op.args)
     if not all(0 <= i < n for i, n in zip(index, tensor.shape)):
-        raise InternalError(f"read leaves its tensor: {index} of {list(tensor.shape)}", op.loc)
+        raise outside(f"read leaves its tensor: {index} of {list(tensor.shape)}", op)
     element = tensor[tuple(index)]
     core.env[op.result.name] = float(element) if op.result.dtype.kind == "f" else int(element)
 
@@ -234,6 +240,10 @@ def _memories(device: Function) -> dict[str, Array]:
     return {memory: poison_bytes(end) for memory, end in ends.items()}
 
 
+def outside(message: str, op: Op) -> LaunchError:
+    return LaunchError("out-of-bounds", message, op.loc, remedy="check where its indices come from")
+
+
 def gm_window(core: Core, op: Op, tensor: Array, offsets: Sequence[Expr], extent: Extent) -> Array:
     """The part of a GM tensor at the offsets, as [rows, cols]; leaving the tensor is a fault of the program."""
     sizes = {op.attrs["rows"]: extent[0], op.attrs["cols"]: extent[1]}
@@ -241,12 +251,12 @@ def gm_window(core: Core, op: Op, tensor: Array, offsets: Sequence[Expr], extent
     for axis, e in enumerate(offsets):
         at, size = core.value(e), sizes.get(axis)
         if at < 0 or (at + (1 if size is None else size) > tensor.shape[axis] and 0 not in extent):
-            raise InternalError(f"{op.name} leaves its tensor at {at} of {tensor.shape[axis]} on axis {axis}", op.loc)
+            raise outside(f"{op.name} leaves its tensor at {at} of {tensor.shape[axis]} on axis {axis}", op)
         index.append(at if size is None else slice(at, at + size))
     return tensor[tuple(index)].reshape(extent) if sizes.keys() & {None} else tensor[tuple(index)]
 
 
 def store(op: Op, target: Array, values: Array, dtype: DType) -> None:
-    """Narrowed to the tensor's type if the tile is wider (an accumulator's), added if atomic."""
-    values = cast(values, dtype)
-    target[...] = compute(np.add, dtype, (target, values)) if op.attrs.get("atomic") else values
+    """Narrowed to the tensor's type if the tile is wider (an accumulator's), and combined if atomic."""
+    values, atomic = cast(values, dtype), op.attrs.get("atomic")
+    target[...] = compute(COMBINE[atomic], dtype, (target, values)) if atomic else values

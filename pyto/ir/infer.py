@@ -350,19 +350,14 @@ def slice(args: Sequence[Any], attrs: Attrs) -> Type:
             f"a window of a column [{t.shape[0]}, 1] must start at a compile-time multiple of 32 B",
             f"start at a multiple of {32 // t.dtype.bytes} rows",
         )
-    if shape[1] == 1 and t.shape[1] > 1 and shape[0] > 1:
-        raise OpError(
-            "column-slice",
-            f"one column of a tile [{t.shape[0]}, {t.shape[1]}] is not supported yet: its elements lie apart",
-            "keep the column as a tensor [R, 1] of its own",
-        )
     for axis, (offset, size, have) in enumerate(zip((row, col), shape, t.shape)):
         if isinstance(offset, Const) and not 0 <= offset.value <= have - size:
             raise OpError(
                 "out-of-bounds",
                 f"slice [{offset.value}, {offset.value + size}) exceeds the {have} {('rows', 'columns')[axis]}",
             )
-    if isinstance(col, Const) and (col.value * t.dtype.bytes) % 32:
+    column = shape[1] == 1 and t.shape[1] > 1 and shape[0] > 1  # moved element by element: starts anywhere
+    if not column and isinstance(col, Const) and (col.value * t.dtype.bytes) % 32:
         raise OpError(
             "alignment",
             f"offset {col.value * t.dtype.bytes} B is not a multiple of 32 B",
@@ -411,13 +406,36 @@ def reshape(args: Sequence[Any], attrs: Attrs) -> Type:
     if t.shape in vectors and shape in vectors:
         count = t.valid[0] if t.shape[1] == 1 else t.valid[1]
         return TileType(shape, t.dtype, (count, const(1)) if shape[1] == 1 else (const(1), count))
-    if t.valid[1] == const(t.shape[1]) and t.shape[0] == 1:  # pragma: no cover - a full row is full
-        return new
+    valid = _reshaped_valid(t, shape)
+    if valid is not None:
+        return TileType(shape, t.dtype, valid)
     raise OpError(
         "partial-reshape",
         f"reshape of a partly valid tile {list(t.shape)}",
         "reshape before slicing, or pl.fillpad first",
     )
+
+
+def _reshaped_valid(t: TileType, shape: tuple[int, int]) -> tuple[Expr, Expr] | None:
+    """Where the valid elements are the first ones in order, and are so in the other shape: its valid extents."""
+    (rows, cols), (new_rows, new_cols) = t.shape, shape
+    vr, vc = t.valid
+    if vc == const(cols):
+        if new_rows == 1:
+            return const(1), vr * cols
+        if cols % new_cols == 0:
+            return vr * (cols // new_cols), const(new_cols)
+        count: Expr = vr * cols
+    elif rows == 1 or vr == const(1):
+        count = vc
+    else:
+        return None
+    if not isinstance(count, Const):
+        return None
+    total = int(count.value)
+    if total <= new_cols:
+        return const(1), count
+    return (const(total // new_cols), const(new_cols)) if total % new_cols == 0 else None
 
 
 def full(args: Sequence[Any], attrs: Attrs) -> Type:

@@ -306,7 +306,7 @@ class _Verifier:
     def _store(self, op: Op) -> None:
         self.transfer(op, op.args[0], len(op.args) - 2)
         source = op.args[1] if len(op.args) > 1 else None
-        if op.attrs.get("atomic") not in (None, "add"):
+        if op.attrs.get("atomic") not in (None, "add", "max", "min"):
             raise VerifyError(f"there is no atomic {op.attrs['atomic']!r}", op)
         if self.buffers:
             self.destination(op)

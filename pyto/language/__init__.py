@@ -14,9 +14,10 @@ from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INDEX, INT8, INT16, INT32, UIN
 from pyto.language import vocabulary as _vocabulary
 from pyto.language.annotations import DynVar, InOut, Out, Scalar, Tensor, Tile, dynamic
 from pyto.language.autotune import autotune
-from pyto.language.enums import AtomicType, Level, MemorySpace, PadValue, SplitMode, TensorLayout
+from pyto.language.enums import AtomicType, Level, MaskPattern, MemorySpace, PadValue, SplitMode, TensorLayout
 from pyto.language.intrinsics import Intrinsic
 from pyto.language.jit import JitFunction, jit
+from pyto.language.vocabulary_data import TILE_NAMES as _TILE_NAMES
 
 Mem = MemorySpace
 INT64 = INDEX
@@ -47,7 +48,8 @@ def _namespace(spelled: str) -> _Namespace:
     names: dict[str, Any] = {}
     for name, fn in _vocabulary.INTRINSICS.items():
         names[name] = Intrinsic(name, fn.signature, fn.__doc__ or "", spelled=f"{spelled}.{name}", refused=fn.refused)
-    for name, real in _vocabulary.ALIASES.items():
+    aliases = {**_vocabulary.ALIASES, **(_TILE_NAMES if spelled == "pl.tile" else {})}
+    for name, real in aliases.items():
         fn = _vocabulary.INTRINSICS[real]
         names[name] = Intrinsic(real, fn.signature, fn.__doc__ or "", spelled=f"{spelled}.{name}", refused=fn.refused)
     return _Namespace(spelled, names)
@@ -55,6 +57,7 @@ def _namespace(spelled: str) -> _Namespace:
 
 tensor = _namespace("pl.tensor")
 tile = _namespace("pl.tile")
+tile.MaskPattern = MaskPattern
 
 globals().update(_vocabulary.INTRINSICS)
 globals().update(
@@ -76,8 +79,8 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "BF16", "BOOL", "FP16", "FP32", "INDEX", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
-    "AtomicType", "CompileError", "DType", "DynVar", "InOut", "JitFunction", "Level", "Mem", "MemorySpace", "Out",
-    "PadValue", "PytoError", "Scalar", "SplitMode", "Tensor", "TensorLayout", "Tile", "UsageError",
-    "autotune", "cross_core_slot", "dynamic", "jit", "split", "tensor", "tile",
+    "AtomicType", "CompileError", "DType", "DynVar", "InOut", "JitFunction", "Level", "MaskPattern", "Mem",
+    "MemorySpace", "Out", "PadValue", "PytoError", "Scalar", "SplitMode", "Tensor", "TensorLayout", "Tile",
+    "UsageError", "autotune", "cross_core_slot", "dynamic", "jit", "split", "tensor", "tile",
 ]  # fmt: skip
 __all__ += list(_vocabulary.INTRINSICS) + list(_vocabulary.ALIASES)

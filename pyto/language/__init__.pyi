@@ -16,6 +16,7 @@ from pyto.language.annotations import Scalar as Scalar
 from pyto.language.annotations import dynamic as dynamic
 from pyto.language.enums import AtomicType as AtomicType
 from pyto.language.enums import Level as Level
+from pyto.language.enums import MaskPattern as MaskPattern
 from pyto.language.enums import MemorySpace as MemorySpace
 from pyto.language.enums import PadValue as PadValue
 from pyto.language.enums import SplitMode as SplitMode
@@ -156,6 +157,28 @@ def row_expand_min(lhs: Any, rhs: Any) -> Tile:
     """minimum of lhs [R, C] and the column rhs [R, 1] broadcast over the columns."""
 def col_expand_min(lhs: Any, rhs: Any) -> Tile:
     """minimum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
+def transpose(input: Any, axis1: Any, axis2: Any, tmp_tile: Any = None) -> Tile:
+    """Rows become columns: [R, C] -> [C, R]."""
+def concat(src0: Any, src1: Any) -> Tile:
+    """The columns of src0, then those of src1."""
+def arange(start: Any, shape: Any, dtype: DType | None = None, descending: bool = False) -> Tile:
+    """start, start + 1, ... as a row [1, N] of integers (int32 unless dtype says); start - 1, ... if descending."""
+def sort32(src: Any, idx: Any) -> Tile:
+    """Each 32 columns of src sorted, largest first, with their indices: [R, C] -> [R, 2 C] of (value, index) pairs; equal values keep their order. The bits of an index stand in the place of an fp32: see pl.gather_mask."""
+def mrgsort(src0: Any, src1: Any = None, src2: Any = None, src3: Any = None, tmp: Any = None, exhausted: bool = False, *, block_len: Any = None) -> Tile:
+    """Sorted pairs merged: each four runs of block_len columns to one run, or the rows of two to four tiles."""
+def gather(input: Any, dim: Any = None, index: Any = None, *, mask_pattern: Any = None, output_dtype: Any = None, kvalue: Any = None, cmp_mode: Any = None, out_cols: Any = None, offset: Any = None, count_dtype: Any = None) -> Tile:
+    """out[r, k] = input[r, index[r, k]]: elements of each row by index. By mask_pattern: see pl.gather_mask."""
+def gather_mask(src: Any, mask_pattern: Any, *, output_dtype: Any = None) -> Tile:
+    """The columns that a pattern marks (pl.tile.MaskPattern), side by side; output_dtype: their bits as that type."""
+def gatherb(src: Any, offset: Any, *, output_dtype: Any = None) -> Tile:
+    """Blocks of 32 bytes of src at byte offsets (multiples of 32): [R, C] offsets -> [R, C * 32 / element size]."""
+def scatter(input: Any, dim: Any = None, index: Any = None, src: Any = None, *, mask_pattern: Any = None, dst: Any = None) -> Tile:
+    """input with out[r, index[r, k]] = src[r, k], in order: the last of equal indices counts."""
+def scatter_mask(dst: Any, src: Any, mask_pattern: Any) -> Tile:
+    """dst with the columns of src in the columns that a pattern marks."""
+def write(dst: Any, offset: Any, value: Any) -> Tile:
+    """One element of a tile or of a tensor, in place."""
 def addc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
     """lhs + rhs + rhs2, three tiles."""
 def subc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
@@ -207,7 +230,7 @@ def reshape(input: Any, shape: Any) -> Tile:
 def set_validshape(input: Any, valid_rows: Any, valid_cols: Any) -> Tile:
     """The tile with a smaller valid shape."""
 def read(src: Any, offset: Any) -> Tile:
-    """One element of a tensor as a scalar."""
+    """One element of a tensor or tile as a scalar."""
 def row_sum(input: Any, tmp_tile: Any = None) -> Tile:
     """sum over the valid columns: [R, C] -> [R, 1]; 16-bit floats are summed in fp32."""
 def col_sum(input: Any, tmp_tile: Any = None) -> Tile:
@@ -256,37 +279,23 @@ def assert_(condition: Any, msg: Any = '') -> Any:
     """Stops the kernel where a condition does not hold, naming the line and the values; like Python's `assert`."""
 def static_assert(condition: Any, msg: Any = '') -> None:
     """Refuses to compile where a compile-time condition does not hold."""
-def transpose(*args: Any) -> Any:
-    """Not supported yet."""
-def concat(*args: Any) -> Any:
-    """Not supported yet."""
-def fillpad(*args: Any) -> Any:
-    """Not supported yet."""
-def fillpad_expand(*args: Any) -> Any:
-    """Not supported yet."""
-def gather(*args: Any) -> Any:
-    """Not supported yet."""
-def gather_row(*args: Any) -> Any:
-    """Not supported yet."""
-def gather_mask(*args: Any) -> Any:
-    """Not supported yet."""
+def fillpad(value: Any, pad_value: Any = 0) -> Any:
+    """The tile with pad_value (a pl.PadValue) in its lanes that are not valid."""
+def fillpad_inplace(value: Any, pad_value: Any = 0) -> Any:
+    """The same as pl.fillpad."""
+def fillpad_expand(value: Any, shape: Any, pad_value: Any = 0) -> Any:
+    """A larger tile: the valid part of this one, then pad_value."""
+def gather_flat(src: Any, indices: Any, tmp: Any = None) -> Any:
+    """out[r, k] = the element of src at indices[r, k], counted row by row."""
+def gather_row(acc: Any, src: Any, dst_offset: Any, src_offset: Any, shapes: Any, transpose: bool = False, *, valid_shape: Any = None) -> Any:
+    """The tile with a window of a tensor at dst_offset."""
+def scatter_flat(dst: Any, src: Any, indexes: Any) -> Any:
+    """dst with src[r, k] at indexes[r, k], counted row by row."""
+def scatter_update(input: Any, *operands: Any, dim: Any = None, index: Any = None, src: Any = None) -> Any:
+    """Rows of src to the rows of a tensor or tile that the index names; the last of equal indices counts."""
+def mscatter(src: Any, idx: Any, output_tensor: Any) -> Any:
+    """Elements of a tile to a tensor by index."""
 def gather_compare(*args: Any) -> Any:
-    """Not supported yet."""
-def gatherb(*args: Any) -> Any:
-    """Not supported yet."""
-def scatter(*args: Any) -> Any:
-    """Not supported yet."""
-def scatter_mask(*args: Any) -> Any:
-    """Not supported yet."""
-def scatter_update(*args: Any) -> Any:
-    """Not supported yet."""
-def sort32(*args: Any) -> Any:
-    """Not supported yet."""
-def mrgsort(*args: Any) -> Any:
-    """Not supported yet."""
-def arange(*args: Any) -> Any:
-    """Not supported yet."""
-def write(*args: Any) -> Any:
     """Not supported yet."""
 def while_(*args: Any) -> Any:
     """Not supported yet."""
@@ -313,8 +322,6 @@ def gemv_acc(*args: Any) -> Any:
 def gemv_bias(*args: Any) -> Any:
     """Not supported yet."""
 def mgather(*args: Any) -> Any:
-    """Not supported yet."""
-def mscatter(*args: Any) -> Any:
     """Not supported yet."""
 def tri(*args: Any) -> Any:
     """Not supported yet."""
@@ -398,6 +405,8 @@ def shls(lhs: Any, rhs: Any) -> Any:
     """lhs shifted left by rhs bits; rhs counts modulo the width."""
 def shrs(lhs: Any, rhs: Any) -> Any:
     """lhs shifted right by rhs bits (signed types keep their sign); rhs counts modulo the width."""
+def ci(start: Any, shape: Any, dtype: DType | None = None, descending: bool = False) -> Tile:
+    """start, start + 1, ... as a row [1, N] of integers (int32 unless dtype says); start - 1, ... if descending."""
 def fmods(lhs: Any, rhs: Any) -> Tile:
     """The remainder of lhs / rhs with the sign of lhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
 def rems(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
@@ -408,8 +417,6 @@ def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = Fals
     """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
 def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
     """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
-def ci(*args: Any) -> Any:
-    """Not supported yet."""
 
 class _Functions:
     """The functions of `pl` under another name."""
@@ -528,6 +535,39 @@ class _Functions:
     def col_expand_min(lhs: Any, rhs: Any) -> Tile:
         """minimum of lhs [R, C] and the row rhs [1, C] broadcast over the rows."""
     @staticmethod
+    def transpose(input: Any, axis1: Any, axis2: Any, tmp_tile: Any = None) -> Tile:
+        """Rows become columns: [R, C] -> [C, R]."""
+    @staticmethod
+    def concat(src0: Any, src1: Any) -> Tile:
+        """The columns of src0, then those of src1."""
+    @staticmethod
+    def arange(start: Any, shape: Any, dtype: DType | None = None, descending: bool = False) -> Tile:
+        """start, start + 1, ... as a row [1, N] of integers (int32 unless dtype says); start - 1, ... if descending."""
+    @staticmethod
+    def sort32(src: Any, idx: Any) -> Tile:
+        """Each 32 columns of src sorted, largest first, with their indices: [R, C] -> [R, 2 C] of (value, index) pairs; equal values keep their order. The bits of an index stand in the place of an fp32: see pl.gather_mask."""
+    @staticmethod
+    def mrgsort(src0: Any, src1: Any = None, src2: Any = None, src3: Any = None, tmp: Any = None, exhausted: bool = False, *, block_len: Any = None) -> Tile:
+        """Sorted pairs merged: each four runs of block_len columns to one run, or the rows of two to four tiles."""
+    @staticmethod
+    def gather(input: Any, dim: Any = None, index: Any = None, *, mask_pattern: Any = None, output_dtype: Any = None, kvalue: Any = None, cmp_mode: Any = None, out_cols: Any = None, offset: Any = None, count_dtype: Any = None) -> Tile:
+        """out[r, k] = input[r, index[r, k]]: elements of each row by index. By mask_pattern: see pl.gather_mask."""
+    @staticmethod
+    def gather_mask(src: Any, mask_pattern: Any, *, output_dtype: Any = None) -> Tile:
+        """The columns that a pattern marks (pl.tile.MaskPattern), side by side; output_dtype: their bits as that type."""
+    @staticmethod
+    def gatherb(src: Any, offset: Any, *, output_dtype: Any = None) -> Tile:
+        """Blocks of 32 bytes of src at byte offsets (multiples of 32): [R, C] offsets -> [R, C * 32 / element size]."""
+    @staticmethod
+    def scatter(input: Any, dim: Any = None, index: Any = None, src: Any = None, *, mask_pattern: Any = None, dst: Any = None) -> Tile:
+        """input with out[r, index[r, k]] = src[r, k], in order: the last of equal indices counts."""
+    @staticmethod
+    def scatter_mask(dst: Any, src: Any, mask_pattern: Any) -> Tile:
+        """dst with the columns of src in the columns that a pattern marks."""
+    @staticmethod
+    def write(dst: Any, offset: Any, value: Any) -> Tile:
+        """One element of a tile or of a tensor, in place."""
+    @staticmethod
     def addc(lhs: Any, rhs: Any, rhs2: Any) -> Tile:
         """lhs + rhs + rhs2, three tiles."""
     @staticmethod
@@ -604,7 +644,7 @@ class _Functions:
         """The tile with a smaller valid shape."""
     @staticmethod
     def read(src: Any, offset: Any) -> Tile:
-        """One element of a tensor as a scalar."""
+        """One element of a tensor or tile as a scalar."""
     @staticmethod
     def row_sum(input: Any, tmp_tile: Any = None) -> Tile:
         """sum over the valid columns: [R, C] -> [R, 1]; 16-bit floats are summed in fp32."""
@@ -678,52 +718,31 @@ class _Functions:
     def static_assert(condition: Any, msg: Any = '') -> None:
         """Refuses to compile where a compile-time condition does not hold."""
     @staticmethod
-    def transpose(*args: Any) -> Any:
-        """Not supported yet."""
+    def fillpad(value: Any, pad_value: Any = 0) -> Any:
+        """The tile with pad_value (a pl.PadValue) in its lanes that are not valid."""
     @staticmethod
-    def concat(*args: Any) -> Any:
-        """Not supported yet."""
+    def fillpad_inplace(value: Any, pad_value: Any = 0) -> Any:
+        """The same as pl.fillpad."""
     @staticmethod
-    def fillpad(*args: Any) -> Any:
-        """Not supported yet."""
+    def fillpad_expand(value: Any, shape: Any, pad_value: Any = 0) -> Any:
+        """A larger tile: the valid part of this one, then pad_value."""
     @staticmethod
-    def fillpad_expand(*args: Any) -> Any:
-        """Not supported yet."""
+    def gather_flat(src: Any, indices: Any, tmp: Any = None) -> Any:
+        """out[r, k] = the element of src at indices[r, k], counted row by row."""
     @staticmethod
-    def gather(*args: Any) -> Any:
-        """Not supported yet."""
+    def gather_row(acc: Any, src: Any, dst_offset: Any, src_offset: Any, shapes: Any, transpose: bool = False, *, valid_shape: Any = None) -> Any:
+        """The tile with a window of a tensor at dst_offset."""
     @staticmethod
-    def gather_row(*args: Any) -> Any:
-        """Not supported yet."""
+    def scatter_flat(dst: Any, src: Any, indexes: Any) -> Any:
+        """dst with src[r, k] at indexes[r, k], counted row by row."""
     @staticmethod
-    def gather_mask(*args: Any) -> Any:
-        """Not supported yet."""
+    def scatter_update(input: Any, *operands: Any, dim: Any = None, index: Any = None, src: Any = None) -> Any:
+        """Rows of src to the rows of a tensor or tile that the index names; the last of equal indices counts."""
+    @staticmethod
+    def mscatter(src: Any, idx: Any, output_tensor: Any) -> Any:
+        """Elements of a tile to a tensor by index."""
     @staticmethod
     def gather_compare(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def gatherb(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def scatter(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def scatter_mask(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def scatter_update(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def sort32(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def mrgsort(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def arange(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def write(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def while_(*args: Any) -> Any:
@@ -763,9 +782,6 @@ class _Functions:
         """Not supported yet."""
     @staticmethod
     def mgather(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def mscatter(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def tri(*args: Any) -> Any:
@@ -891,6 +907,9 @@ class _Functions:
     def shrs(lhs: Any, rhs: Any) -> Any:
         """lhs shifted right by rhs bits (signed types keep their sign); rhs counts modulo the width."""
     @staticmethod
+    def ci(start: Any, shape: Any, dtype: DType | None = None, descending: bool = False) -> Tile:
+        """start, start + 1, ... as a row [1, N] of integers (int32 unless dtype says); start - 1, ... if descending."""
+    @staticmethod
     def fmods(lhs: Any, rhs: Any) -> Tile:
         """The remainder of lhs / rhs with the sign of lhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
     @staticmethod
@@ -905,9 +924,15 @@ class _Functions:
     @staticmethod
     def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
         """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
+
+class _TileFunctions(_Functions):
+    MaskPattern = MaskPattern
     @staticmethod
-    def ci(*args: Any) -> Any:
-        """Not supported yet."""
+    def gather(src: Any, indices: Any, tmp: Any = None) -> Any:  # type: ignore[override]
+        """out[r, k] = the element of src at indices[r, k], counted row by row."""
+    @staticmethod
+    def scatter(dst: Any, src: Any, indexes: Any) -> Any:  # type: ignore[override]
+        """dst with src[r, k] at indexes[r, k], counted row by row."""
 
 tensor: _Functions
-tile: _Functions
+tile: _TileFunctions

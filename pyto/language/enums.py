@@ -17,10 +17,12 @@ class Level(Enum):
 
 
 class AtomicType(Enum):
-    """How a store combines with what memory holds."""
+    """How a store combines with what memory holds; Max and Min are pyto's own."""
 
     None_ = None
     Add = "add"
+    Max = "max"
+    Min = "min"
 
 
 class MemorySpace(Enum):
@@ -55,3 +57,15 @@ class TensorLayout(Enum):
     ND = "nd"
     DN = "dn"
     NZ = "nz"
+
+
+class MaskPattern:
+    """Columns that `pl.gather_mask` takes; the last digit is the first column."""
+
+    P0101 = 1
+    P1010 = 2
+    P0001 = 3
+    P0010 = 4
+    P0100 = 5
+    P1000 = 6
+    P1111 = 7

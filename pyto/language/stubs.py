@@ -8,6 +8,7 @@ from pathlib import Path
 from pyto.ir.ops import OPS
 from pyto.language.intrinsics import Intrinsic, Parameter
 from pyto.language.vocabulary import ALIASES, INTRINSICS
+from pyto.language.vocabulary_data import TILE_NAMES
 
 PATH = Path(__file__).with_name("__init__.pyi")
 
@@ -29,6 +30,7 @@ from pyto.language.annotations import Scalar as Scalar
 from pyto.language.annotations import dynamic as dynamic
 from pyto.language.enums import AtomicType as AtomicType
 from pyto.language.enums import Level as Level
+from pyto.language.enums import MaskPattern as MaskPattern
 from pyto.language.enums import MemorySpace as MemorySpace
 from pyto.language.enums import PadValue as PadValue
 from pyto.language.enums import SplitMode as SplitMode
@@ -108,6 +110,7 @@ def _parameter(p: Parameter) -> str:
         return f"*{p.name}: Any"
     default = "" if repr(p.default) == "<required>" else f" = {p.default!r}"
     kind = "bool" if isinstance(p.default, bool) else _TYPES.get(p.name, "Any")
+    kind += " | None" if kind == "DType" and p.default is None else ""
     return f"{p.name}: {kind}{default}"
 
 
@@ -135,7 +138,11 @@ def generate() -> str:
     out.append('\nclass _Functions:\n    """The functions of `pl` under another name."""\n')
     for name, fn in names.items():
         out.append("    @staticmethod\n" + _function(name, fn, "    "))
-    out.append("\ntensor: _Functions\ntile: _Functions\n")
+    out.append("\nclass _TileFunctions(_Functions):\n    MaskPattern = MaskPattern\n")
+    for name, real in TILE_NAMES.items():
+        text = _function(name, INTRINSICS[real], "    ")
+        out.append("    @staticmethod\n" + text.replace(":\n", ":  # type: ignore[override]\n", 1))
+    out.append("\ntensor: _Functions\ntile: _TileFunctions\n")
     return "".join(out)
 
 

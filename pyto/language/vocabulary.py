@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyto.ir.ops import OPS
+from pyto.language import vocabulary_data
 from pyto.language.intrinsics import Intrinsic
 
 # name -> (signature, text). Scheduling arguments (deps, allow_early_resolve, ...) are hints and change no result.
@@ -37,12 +38,12 @@ STRUCTURE = {
         "Stops the kernel where a condition does not hold, naming the line and the values; like Python's `assert`.",
     ),
     "static_assert": ("condition, msg=''", "Refuses to compile where a compile-time condition does not hold."),
+    **vocabulary_data.STRUCTURE,
 }  # fmt: skip
 
 _LATER = """
-transpose concat fillpad fillpad_expand gather gather_row gather_mask gather_compare gatherb scatter scatter_mask
-scatter_update sort32 mrgsort arange write while_ cond row_argmax row_argmin col_argmax col_argmin reinterpret_view
-batch_matmul matmul_bias gemv gemv_acc gemv_bias mgather mscatter tri submit spmd_submit manual_scope scope cluster
+gather_compare while_ cond row_argmax row_argmin col_argmax col_argmin reinterpret_view
+batch_matmul matmul_bias gemv gemv_acc gemv_bias mgather tri submit spmd_submit manual_scope scope cluster
 split_aiv static_print print assert_ func_attr get_block_num get_subblock_idx create_l1 move extract paged_gather
 no_dep dump_tag
 """
@@ -82,4 +83,4 @@ def _table() -> dict[str, Intrinsic]:
 INTRINSICS = _table()
 
 # Other spellings of the same functions: `pl.tensor.NAME` and `pl.tile.NAME` have every name of `pl`, and these.
-ALIASES = {alias: op.name for op in OPS.values() for alias in op.aliases} | {"ci": "arange"}
+ALIASES = {alias: op.name for op in OPS.values() for alias in op.aliases}

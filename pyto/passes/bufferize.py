@@ -15,6 +15,7 @@ from typing import ClassVar
 from pyto.errors import CompileError
 from pyto.ir.builder import names_of
 from pyto.ir.nodes import (
+    INDEX,
     LOOPS,
     Block,
     Const,
@@ -22,6 +23,7 @@ from pyto.ir.nodes import (
     Function,
     Op,
     Program,
+    ScalarType,
     Space,
     TileType,
     Var,
@@ -36,7 +38,8 @@ from pyto.passes.liveness import Life, Liveness, is_tile
 from pyto.target import BLOCK, BRCB_ROWS, FRACTAL, REPEAT, SQUARE
 
 ALIASES = frozenset({"slice", "reshape", "set_validshape", "bitcast"})
-CHANGES = frozenset({"mmad", "assemble", "fillpad"})  # the result is the first operand, changed
+# The result is the first operand, changed.
+CHANGES = frozenset({"mmad", "assemble", "fillpad", "write", "scatter", "scatter_mask"})
 IN_WINDOW = frozenset(n for n, op in OPS.items() if op.form in ("elementwise", "copy", "cast", "full"))
 WHOLE_REPEATS = frozenset({"compare"})
 FLAT = frozenset({"compare", "select", "every_other"})
@@ -49,6 +52,7 @@ def bufferize(program: Program) -> Program:
 
 
 FIRST = Const(0)
+NO_LOOP = Var("", ScalarType(INDEX))
 
 
 @dataclass
@@ -123,8 +127,8 @@ class _Bufferizer:
                 self._share_loop(op, loops)
             elif op.name == "if":
                 self._share_if(op, loops)
-            elif op.name == "store" and loops:
-                self._new(op.args[1]).transferred.add(loops[-1])  # type: ignore[arg-type]
+            elif op.name == "store":
+                self._new(op.args[1]).transferred.update(loops[-1:] or (NO_LOOP,))  # type: ignore[arg-type]
             elif op.results and is_tile(op.result):
                 self._share_result(op, loops)
 

@@ -13,6 +13,7 @@ from typing import Any
 from pyto.errors import CompileError
 from pyto.ir.nodes import FP32, INDEX, INT16, UINT8, UINT16, Const, DType, Expr, Function, Op, Program, TileType, Var
 from pyto.ir.ops import OPS, OpDef
+from pyto.ir.ops.data import spread_column
 from pyto.ir.scalar import apply
 from pyto.passes.casts import cast
 from pyto.passes.rewrite import Rewriter
@@ -207,5 +208,14 @@ def _scalar_operands(c: Composing, table: OpDef, op: Op) -> Expr | None:
     return c.make(op.name, *spread, **op.attrs)
 
 
+def _store(rewriter: Rewriter, op: Op) -> None:
+    assert isinstance(rewriter, Legalizer)
+    tensor, tile, *offsets = op.args
+    tile = spread_column(Composing(rewriter), tensor, tile, op.attrs["rows"])
+    rewriter.keep(op.with_(args=(tensor, tile, *offsets)))
+
+
 SHARES = ("reshape", "set_validshape", "bitcast")  # their result is their operand's buffer
-HANDLERS = dict.fromkeys((*(name for name, op in OPS.items() if op.ways or op.compose), "slice", *SHARES), lower)
+HANDLERS = dict.fromkeys((*(name for name, op in OPS.items() if op.ways or op.compose), "slice", *SHARES), lower) | {
+    "store": _store
+}

@@ -231,6 +231,8 @@ def _directions(block: Block) -> dict[Var, str]:
     for op in walk(block):
         if op.name in ("load", "read", "store"):
             (tensor,) = variables(op.args[0])
+            if not isinstance(tensor.type, TensorType):
+                continue
             new = (
                 "out" if op.name == "store" and not op.attrs.get("atomic") else "inout" if op.name == "store" else "in"
             )

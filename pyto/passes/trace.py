@@ -8,7 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pyto.ir.nodes import LOOPS, Block, Const, Expr, Function, Op, Space, TileType, Var, View, slot_bytes
+from pyto.ir.nodes import (
+    LOOPS,
+    Block,
+    Const,
+    Expr,
+    Function,
+    Op,
+    Space,
+    TensorType,
+    TileType,
+    Var,
+    View,
+    slot_bytes,
+)
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import variables
 from pyto.target import DEFAULT_CHIP
@@ -117,7 +130,7 @@ def leaves(function: Function) -> list[Leaf]:
 def _leaf(op: Op, path: Path, loops: tuple[Op, ...], bodies: tuple[Path, ...]) -> Leaf:
     leaf = Leaf(op, path, loops, bodies, pipe_of(op))
     views = [a for a in op.args if isinstance(a, View)]
-    if op.name in ("store", "print"):
+    if op.name in ("store", "print", "read"):
         leaf.reads = views
     elif views:
         leaf.writes, leaf.reads = views[:1], views[1:]
@@ -266,4 +279,4 @@ def tensor_of(op: Op) -> Var | None:
     """The GM tensor that a load, store or read touches."""
     position = {"load": 1, "store": 0, "read": 0}.get(op.name)
     tensor = None if position is None else op.args[position]
-    return tensor if isinstance(tensor, Var) else None
+    return tensor if isinstance(tensor, Var) and isinstance(tensor.type, TensorType) else None

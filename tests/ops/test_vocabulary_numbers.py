@@ -29,7 +29,7 @@ BOUNDS = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
 
 def test_every_operation_has_a_row() -> None:
     vector = {op.name for op in OPS.values() if op.user and op.ways and op.form not in ("full", "cast")}
-    assert vector == set(ROWS_OF)
+    assert vector - {"transpose", "concat"} == set(ROWS_OF)  # those: tests/cases/test_moves.py
 
 
 def rows_of(d: DType) -> list[tuple[str, str, Any]]:

@@ -7,7 +7,19 @@ meaning, the passes what it is composed of, code generation its Ascend C, the la
 from __future__ import annotations
 
 from pyto.ir.infer import CAST_MODES, CAST_PAIRS, CUBE_INPUTS, OpError, describe, meet
-from pyto.ir.ops import bitwise, broadcast, control, derived, elementwise, lowered, masks, matrix, memory, reductions
+from pyto.ir.ops import (
+    bitwise,
+    broadcast,
+    control,
+    data,
+    derived,
+    elementwise,
+    lowered,
+    masks,
+    matrix,
+    memory,
+    reductions,
+)
 from pyto.ir.ops.table import OPS, STAGES, Composer, OpDef, Way, declare
 
 __all__ = [
@@ -23,6 +35,7 @@ __all__ = [
     "bitwise",
     "broadcast",
     "control",
+    "data",
     "declare",
     "derived",
     "describe",

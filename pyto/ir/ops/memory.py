@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyto.ir import infer
 from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INDEX, INT8, INT16, INT32, UINT8, UINT16, UINT32, Const, DType, Expr
+from pyto.ir.ops import data
 from pyto.ir.ops.table import BEFORE_MACHINE, STAGES, Composer, declare, ways
 from pyto.ir.scalar import apply
 
@@ -55,6 +56,7 @@ declare(
     attrs=("shape", "rows", "cols", "space"),
     signature="tensor, offsets, shapes, valid_shape=None, target_memory=None, clamp=False",
     infer=infer.load,
+    compose=data.load_column,
     pipe="MTE2",
     api="DataCopyPad",
     user=True,
@@ -76,6 +78,7 @@ declare(
     attrs=("shape",),
     signature="input, shape, offset, valid_shape=None, drop_dims=None, pad_value=None, clamp=False",
     infer=infer.slice,
+    compose=data.column_of,
     stages=BEFORE_MACHINE,
     user=True,
     doc="A window of a tensor (loaded) or of a tile, as a tile.",
@@ -85,6 +88,7 @@ declare(
     params=("tile", "part", "row", "col"),
     signature="target, source, offset, *, atomic=None",
     infer=infer.assemble,
+    compose=data.column_into,
     pipe="V",
     api="Copy",
     stages=BEFORE_MACHINE,
@@ -118,12 +122,13 @@ declare(
     pipe="S",
     api="GetValue",
     user=True,
-    doc="One element of a tensor as a scalar.",
+    doc="One element of a tensor or tile as a scalar.",
 )
 declare(
     "fillpad",
     params=("tile", "value"),
     infer=infer.fillpad,
+    ways=ways(*data.MOVED, through={INT8: FP16, UINT8: FP16}, composed={BOOL: data.as_bytes("fillpad")}),
     pipe="V",
     cost="add",
     form="fillpad",

@@ -130,10 +130,10 @@ def shape_rank(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
 
 
 @pl.jit
-def assign_scalar_element(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
+def assign_scalar_element(x: pl.InOut[pl.Tensor[[8, 64], pl.INT32]]):
     with pl.at(level=CORE):
-        x[0, 0] = 1.0
-#       ^^^^^^^ unsupported: writing one element is not supported yet
+        x[0, 0] = 1.5
+#                 ^^^ dtype-mismatch: a float does not fit int32
 
 
 @pl.jit

@@ -287,8 +287,8 @@ def tile_attribute(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], 
 def tile_element(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
         t = x[:, :]
-        y[:, :] = t * t[0, 0]
-#                     ^^^^^^^ unsupported: reading one element of a tile is not supported yet
+        y[:, :] = t * t[0, 64]
+#                          ^^ out-of-bounds: axis 1 of t has 64 elements, the index is 64
 
 
 @pl.jit
