@@ -37,7 +37,7 @@ def generate(program: Program, chip: Chip = DEFAULT_CHIP) -> tuple[dict[str, str
             **common, functions=functions, kernels=kernels, helpers=[HELPERS[h] for h in sorted(helpers)]
         ),
         f"{program.name}_host.cpp": env.get_template("host.cpp.j2").render(
-            **common, kernels=host.kernels, body=host.lines
+            **common, kernels=host.kernels, body=host.lines, helpers=host.helpers()
         ),
     }
     return sources, manifest(program, host, chip.name, __version__)

@@ -43,7 +43,8 @@ EMITTERS: dict[str, Any] = {**vector.EMITTERS, **cube.EMITTERS, **data.EMITTERS}
 
 
 def scalar_ctype(t: ScalarType) -> str:
-    return t.dtype.ctype if t.dtype.kind in "fb" else "int64_t"
+    """Scalars are computed as floats, bools and 64-bit integers, whatever their width."""
+    return {"f": "float", "b": "bool"}.get(t.dtype.kind, "int64_t")
 
 
 def device_function(function: Function) -> tuple[dict[str, Any], set[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyto.codegen.ascendc.device import kernel_type, scalar_ctype
-from pyto.codegen.ascendc.scalars import BITS, HOST_NAMES, ScalarPrinter
+from pyto.codegen.ascendc.scalars import BITS, HELPERS, HOST_NAMES, ScalarPrinter
 from pyto.errors import InternalError
 from pyto.ir.nodes import Block, Const, Expr, Op, Program, ScalarType, TensorType, Var
 from pyto.ir.ranges import Range, index_range
@@ -31,6 +31,10 @@ class HostWriter:
         self.depth = 0
         self._arguments()
         self._block(self.host.body)
+
+    def helpers(self) -> list[str]:
+        """Functions that the launcher calls and pyto_launch.h does not have."""
+        return [HELPERS[h].replace("__aicore__", "static") for h in sorted(self.text.helpers & HELPERS.keys())]
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -75,8 +79,8 @@ class HostWriter:
         scalars = [p.var for p in self.host.params if isinstance(p.var.type, ScalarType)]
         for i, v in enumerate(scalars):
             assert isinstance(v.type, ScalarType)
-            ctype = v.type.dtype.ctype
             wide = scalar_ctype(v.type)
+            ctype = wide if v.type.dtype.kind == "f" else v.type.dtype.ctype
             load = f"*reinterpret_cast<const {ctype}*>(static_cast<const char*>(scalars) + {8 * i})"
             self.line(f"const {wide} {v.name} = {load};")
 

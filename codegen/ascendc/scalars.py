@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pyto.ir.nodes import FP16, FP32, Apply, Const, DType, Expr, Var
+from pyto.ir.nodes import FP32, Apply, Const, DType, Expr, Var
 from pyto.ir.ranges import Range
 from pyto.ir.scalar import PRECEDENCE, bound
 
@@ -21,8 +21,8 @@ HOST_NAMES = {"min": "PYTO_MIN", "max": "PYTO_MAX", "floordiv": "PYTO_FLOORDIV",
 HELPERS = {
     "Min": "__aicore__ inline int64_t Min(int64_t a, int64_t b)\n{\n    return a < b ? a : b;\n}",
     "Max": "__aicore__ inline int64_t Max(int64_t a, int64_t b)\n{\n    return a > b ? a : b;\n}",
-    "MinFloat": "__aicore__ inline float MinFloat(float a, float b)\n{\n    return a < b ? a : b;\n}",
-    "MaxFloat": "__aicore__ inline float MaxFloat(float a, float b)\n{\n    return a > b ? a : b;\n}",
+    "MinFloat": "__aicore__ inline float MinFloat(float a, float b)\n{\n    return b < a ? b : a;\n}",
+    "MaxFloat": "__aicore__ inline float MaxFloat(float a, float b)\n{\n    return b > a ? b : a;\n}",
     "FloorDiv": "__aicore__ inline int64_t FloorDiv(int64_t a, int64_t b)\n"
     "{\n    return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}",
     "FloorMod": "__aicore__ inline int64_t FloorMod(int64_t a, int64_t b)\n{\n    return (a % b + b) % b;\n}",
@@ -89,7 +89,7 @@ class ScalarPrinter:
         if isinstance(expr, int):
             return str(expr)
         if isinstance(expr, Const):
-            return literal(expr.value, expr.dtype if expr.dtype != FP16 else FP32)
+            return literal(expr.value, FP32 if expr.dtype.kind == "f" else expr.dtype)
         if isinstance(expr, Var):
             return expr.name
         assert isinstance(expr, Apply), expr
@@ -114,7 +114,8 @@ class ScalarPrinter:
             c, a, b = (self(x, 1) for x in expr.args)
             return f"({c} ? {a} : {b})"
         if op == "cast":
-            return f"static_cast<{expr.dtype.ctype}>({self(expr.args[0])})"
+            ctype = "float" if expr.dtype.kind == "f" else expr.dtype.ctype
+            return f"static_cast<{ctype}>({self(expr.args[0])})"
         level = PRECEDENCE[op]
         a, b = self(expr.args[0], level), self(expr.args[1], level + 1)
         return self._wrap(f"{a} {INFIX[op]} {b}", level, outer)
@@ -127,8 +128,8 @@ class ScalarPrinter:
 
     def _call(self, op: str, expr: Apply) -> str:
         name = self.names[op]
-        if name in HELPERS and expr.dtype.kind == "f":
-            name += "Float"
+        if op in ("min", "max") and expr.dtype.kind == "f":
+            name = DEVICE_NAMES[op] + "Float"
         self.helpers.add(name)
         return f"{name}({', '.join(self(a) for a in expr.args)})"
 

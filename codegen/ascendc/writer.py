@@ -13,6 +13,7 @@ from pyto.codegen.ascendc.accumulators import Layout
 from pyto.codegen.ascendc.scalars import ScalarPrinter, literal
 from pyto.ir.builder import names_of
 from pyto.ir.nodes import (
+    FP32,
     INDEX,
     Const,
     DType,
@@ -121,7 +122,8 @@ class Writer:
         if isinstance(expr, Const):
             return literal(expr.value, dtype)
         text = self.printer(self.simplify(expr))
-        return text if expr.dtype == dtype else f"static_cast<{dtype.ctype}>({text})"  # type: ignore[attr-defined]
+        plain = dtype == FP32 and expr.dtype.kind == "f"  # type: ignore[attr-defined]
+        return text if plain else f"static_cast<{dtype.ctype}>({text})"
 
     def slot_elements(self, buffer: Var, dtype: DType | None = None) -> int:
         t = buffer.type

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import ml_dtypes  # noqa: F401  (numpy learns of bfloat16)
+import numpy as np
+
 from pyto.frontends.python.calls import OPERATIONS, Arguments, operation
 from pyto.frontends.python.expressions import known, scalar_apply, tile_compare
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.subscripts import Axis, assemble_tile, load, slice_tile, store, window
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
-from pyto.ir.nodes import INDEX, Const, Expr, Op, TensorType, TileType, Var, const
+from pyto.ir.nodes import BF16, FP16, INDEX, Const, DType, Expr, Op, TensorType, TileType, Var, const
 from pyto.ir.ops import OPS, OpDef
 from pyto.ir.ops.masks import KINDS
-from pyto.ir.scalar import apply, substitute, variables
+from pyto.ir.scalar import apply, dtype_of, substitute, variables
 from pyto.language.enums import AtomicType, TensorLayout
 
 
@@ -75,7 +78,7 @@ def _cast(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     value, at = arguments["input"]
     target = frame.dtype(*_pair(arguments["target_type"], node), "target_type")
     if is_number(value) or is_runtime_scalar(value):
-        return known(apply("cast", frame.scalar(value, at), dtype=target))
+        return _cast_scalar(frame, value, target, at)
     tile = frame.tile(value, at, "input of pl.cast")
     mode, mode_node = arguments["mode"]
     if not isinstance(mode, str):
@@ -85,6 +88,30 @@ def _cast(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     if target == tile.dtype:
         return tile
     return frame.emit("cast", (tile,), {"target_type": target, "mode": mode}, node, hint)
+
+
+def _cast_scalar(frame: Frame, value: Any, target: DType, node: ast.AST) -> Any:
+    """A scalar of another type: to an integer towards zero; 16-bit floats are known at compile time only."""
+    expr = frame.scalar(value, node)
+    if isinstance(expr, Const):
+        try:
+            with np.errstate(all="ignore"):
+                number = float(expr.value)
+                if target.kind == "f":
+                    return known(Const(float(np.array(number).astype(np.float32).astype(np.dtype(target.numpy))), target))
+            number = expr.value if isinstance(expr.value, int) else int(number)
+        except (OverflowError, ValueError):
+            raise frame.error("out-of-range", f"{expr.value} does not fit {target}", node) from None
+        if target.kind in "iu" and not np.iinfo(target.numpy).min <= number <= np.iinfo(target.numpy).max:
+            raise frame.error("out-of-range", f"{expr.value} does not fit {target}", node)
+    elif target in (FP16, BF16) and dtype_of(expr) != target:
+        raise frame.error(
+            "unsupported",
+            f"a run-time scalar cannot be rounded to {target}: scalars are computed in fp32",
+            node,
+            f"leave the cast out, or pl.cast the tile it goes into to {target}",
+        )
+    return known(apply("cast", expr, dtype=target))
 
 
 def _flag(frame: Frame, arguments: Arguments, name: str, node: ast.AST) -> bool:
@@ -228,7 +255,7 @@ def _with_valid(frame: Frame, tile: Var, sizes: list[Expr], node: ast.AST, hint:
 @operation("const")
 def _const(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     value, at = arguments["value"]
-    return known(apply("cast", frame.scalar(value, at), dtype=frame.dtype(*_pair(arguments["dtype"], node), "dtype")))
+    return _cast_scalar(frame, value, frame.dtype(*_pair(arguments["dtype"], node), "dtype"), at)
 
 
 # ----------------------------------------------------------------------------------- memory access

@@ -18,7 +18,7 @@ from pyto.build.cache import Cache, cache_dir
 from pyto.build.chips import CHIPS, DEFAULT_CHIP, chip_cores, chip_name
 from pyto.build.compilers import Bisheng, Compiler, find_bisheng, find_cxx
 from pyto.build.cxx import CxxBuild, Simulator, export, load_simulator
-from pyto.build.program import DTYPES, Generated, Manifest, check_manifest, dump_manifest, hash_sources
+from pyto.build.program import DTYPES, Generated, Manifest, check_manifest, dump_manifest, hash_sources, quoted_lines
 from pyto.build.scan import Kernel, scan_kernels
 from pyto.errors import BuildError, UsageError
 
@@ -106,6 +106,8 @@ def complete_manifest(program: Generated, chip: str) -> Manifest:
     manifest.setdefault("workspace", "0")
     manifest["chip"] = chip
     manifest["kernels"] = kernels
+    quoted = {file: quoted_lines(text) for file, text in sorted(program.sources.items())}
+    manifest["lines"] = {file: lines for file, lines in quoted.items() if lines}
     manifest["source_hash"] = hash_sources(program.sources)
     return manifest
 

@@ -80,6 +80,8 @@ def probe(command: tuple[str, ...], path: str) -> Compiler | str:
         family, minimum = "gcc", MIN_GCC
         full = (_run([*command, "-dumpfullversion"]) or "").strip()
         match = re.match(r"(\d+(?:\.\d+)*)$", full) or match
+        if not re.match(r"\w+-", target):  # another program of GNU
+            return f"{shlex.join(command)}: neither GCC nor clang: {first}"
     else:
         return f"{shlex.join(command)}: neither GCC nor clang: {first}"
     if match is None:
@@ -92,9 +94,12 @@ def probe(command: tuple[str, ...], path: str) -> Compiler | str:
 
 def candidates() -> list[tuple[str, ...]]:
     """Commands to try, best first. CXX, if set, is the only one."""
-    named = os.environ.get("CXX")
+    named = os.environ.get("CXX", "").strip()
     if named:
-        return [tuple(shlex.split(named))]
+        try:
+            return [tuple(shlex.split(named))]
+        except ValueError:  # a quotation mark without its pair
+            return [(named,)]
     order = ["clang++", "g++", "c++"] if sys.platform == "darwin" else ["g++", "clang++", "c++"]
     found: list[tuple[str, ...]] = [(path,) for path in map(shutil.which, order) if path]
     if importlib.util.find_spec("ziglang") is not None:

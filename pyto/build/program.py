@@ -15,6 +15,8 @@ The manifest is a JSON object:
     workspace     str                bytes of workspace, an expression over dims: integers, + - * / // % ( ), min(..),
                                      max(..), ceil_div(a, b), align(a, b); `/` means `//`
     kernels       list               {"name": str, "type": "KERNEL_TYPE_..."}
+    lines         dict               of a device source's name: [its line, "FILE:LINE: text" of the user's program], from
+                                     that line on; sorted
     source_hash   str                sha256 of the generated sources
 
 C ABI of the program (0 is success; otherwise `const char* pyto_last_error()` says what went wrong):
@@ -22,13 +24,16 @@ C ABI of the program (0 is success; otherwise `const char* pyto_last_error()` sa
     int pyto_<name>(void* const* tensors, const int64_t* dims, const void* scalars, void* workspace, void* stream)
 
 `tensors` are the tensor params in signature order, contiguous. `scalars` has one 8-byte slot a scalar param, in
-signature order; the value sits at the start of its slot in its own dtype (a bool is one byte).
+signature order; the value sits at the start of its slot in its own dtype (a bool is one byte), rounded 16-bit floats
+as float32.
 """
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,6 +88,31 @@ def hash_sources(sources: dict[str, str]) -> str:
         digest.update(f"{name}\0{len(text)}\0".encode())
         digest.update(text)
     return digest.hexdigest()
+
+
+_QUOTE = re.compile(r"\s*// ([^\s:]+:\d+: .*)")
+
+
+def quoted_lines(source: str) -> list[list[Any]]:
+    """[line, "FILE:LINE: text"] of every comment of a generated source that quotes the line it stands for.
+
+    The end of a function ends what a quotation speaks of: [line, ""].
+    """
+    found: list[list[Any]] = []
+    for number, line in enumerate(source.splitlines(), 1):
+        match = _QUOTE.match(line)
+        if match:
+            found.append([number, match[1]])
+        elif line == "}" and found and found[-1][1]:
+            found.append([number, ""])
+    return found
+
+
+def quoted_at(manifest: Manifest, file: str, line: int) -> str:
+    """The user's line that line `line` of a generated source stands for, or ""."""
+    table = manifest.get("lines", {}).get(file, [])
+    at = bisect.bisect_right([start for start, _ in table], line)
+    return str(table[at - 1][1]) if at else ""
 
 
 def dump_manifest(manifest: Manifest) -> str:

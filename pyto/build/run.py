@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pyto.build.cache import Cache
 from pyto.build.cpu import threads
-from pyto.errors import BuildError
+from pyto.errors import BuildError, UsageError
 
 T = TypeVar("T")
 SHOWN_ERRORS = 6
@@ -23,8 +23,12 @@ _ERROR = re.compile(r"\berror\b|undefined reference|undefined symbol|multiple de
 
 def jobs() -> int:
     """Compilers that run at once: PYTO_JOBS, or the cores of this process."""
-    named = os.environ.get("PYTO_JOBS", "")
-    return max(1, int(named)) if named.isdigit() else threads()
+    named = os.environ.get("PYTO_JOBS")
+    if not named:
+        return threads()
+    if not (named.isascii() and named.isdigit() and 1 <= int(named[:9])):
+        raise UsageError("usage.environment", f"PYTO_JOBS={named} is not a whole number of 1 or more")
+    return min(int(named[:9]), 256)
 
 
 def first_errors(output: str) -> list[str]:
@@ -39,7 +43,10 @@ def _shortened(command: str) -> str:
 
 
 def run(command: list[str], cwd: Path, what: str, cache: Cache, key: str, remedy: str) -> str:
-    """Run `command` in `cwd`; its output. A failure is a BuildError: first errors, command, kept log."""
+    """Run `command` in `cwd`; its output. A failure is a BuildError: first errors, command, kept log.
+
+    A command that ends well must have written the file after its `-o`.
+    """
     environment = {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(
@@ -59,8 +66,11 @@ def run(command: list[str], cwd: Path, what: str, cache: Cache, key: str, remedy
             remedy="`pyto doctor` lists the compilers that work; CXX names the one to use",
         ) from error
     output = done.stdout + done.stderr
-    if done.returncode != 0:
+    product = cwd / command[command.index("-o") + 1] if "-o" in command else None
+    if done.returncode != 0 or not (product is None or product.exists()):
         status = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
+        if done.returncode == 0 and product is not None:
+            status = f"it ended well and wrote no {product.name}"
         log = cache.log(key, f"$ {shlex.join(command)}\n{output}\n{status}\n")
         shown = [f"  {line[:400]}" for line in first_errors(output)]
         raise BuildError(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pyto.build.expr import evaluate
-from pyto.build.program import Manifest
+from pyto.build.program import DTYPES, Manifest
 from pyto.errors import UsageError
 from pyto.runtime.arrays import BFLOAT16, TO_NUMPY
 
@@ -33,8 +35,8 @@ def parse_dims(pairs: tuple[str, ...], manifest: Manifest) -> dict[str, int]:
         if name not in manifest["dims"]:
             known = ", ".join(manifest["dims"]) or "none"
             raise UsageError("usage.dim", f"no dimension is named {name!r}", remedy=f"dimensions: {known}")
-        if not value.isdigit() or int(value) < 1:
-            raise UsageError("usage.dim", f"--dim {name}={value}: expected a whole number of 1 or more")
+        if not (value.isascii() and value.isdigit() and len(value) < 20 and 1 <= int(value) < 1 << 63):
+            raise UsageError("usage.dim", f"--dim {name}={value}: expected a whole number from 1 to 2**63 - 1")
         dims[name] = int(value)
     return dims
 
@@ -110,6 +112,7 @@ def arguments(
             f"no value for {', '.join(needed)}",
             remedy=f"add --input {needed[0]}={needed[0]}.npy, or --seed 0 for random inputs",
         )
+    _check_size(params, dims)
     rng = np.random.default_rng(seed)
     values: list[np.ndarray[Any, Any] | int | float | bool] = []
     for name, param in params.items():
@@ -124,6 +127,22 @@ def arguments(
             else:
                 values.append(random_array(shape, param["dtype"], rng))
     return values
+
+
+def _check_size(params: dict[str, Manifest], dims: dict[str, int]) -> None:
+    """Refuse tensors that this machine's memory cannot hold."""
+    total = 0
+    for param in params.values():
+        if param["kind"] == "tensor":
+            shape = [evaluate(entry, dims) for entry in param["shape"]]
+            total += math.prod(shape) * DTYPES[param["dtype"]]
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if total > memory:
+        raise UsageError(
+            "usage.dim",
+            f"the tensors take {total} B, this machine has {memory} B of memory",
+            remedy="give smaller sizes with --dim",
+        )
 
 
 def save(folder: str, outputs: dict[str, np.ndarray[Any, Any]]) -> None:

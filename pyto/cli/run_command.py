@@ -24,7 +24,7 @@ from pyto.cli.sources import find
     metavar="NAME=FILE",
     help="A tensor from a .npy file, or a scalar's value.",
 )
-@click.option("--seed", type=int, help="Random values for the inputs that have no --input.")
+@click.option("--seed", type=click.IntRange(0), help="Random values for the inputs that have no --input.")
 @click.option("-d", "--dim", "dims", multiple=True, metavar="NAME=SIZE", help="The size of a dynamic dimension.")
 @click.option("--save", "save_dir", metavar="DIR", help="Write each output to DIR/NAME.npy.")
 @click.option(

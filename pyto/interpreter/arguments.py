@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyto.errors import LaunchError
-from pyto.ir.nodes import Apply, Const, Expr, Function, TensorType, Var
+from pyto.ir.nodes import Apply, Const, Expr, Function, ScalarType, TensorType, Type, Var
 from pyto.ir.scalar import SCALAR_OPS
 from pyto.numerics import NUMPY, Array
 
@@ -21,7 +21,7 @@ def bind(host: Function, tensors: Mapping[str, Array], scalars: Mapping[str, int
     for p in host.params:
         if p.var.name not in given:
             raise LaunchError("missing-argument", f"{host.name}: argument {p.var.name!r} is missing", p.loc)
-    env: Env = {p.var.name: given[p.var.name] for p in host.params}
+    env: Env = {p.var.name: _scalar(p.var.type, given[p.var.name]) for p in host.params}
     extra = sorted(given.keys() - env.keys())
     if extra:
         raise LaunchError("unknown-argument", f"{host.name} has no parameter {extra[0]!r}")
@@ -37,6 +37,12 @@ def bind(host: Function, tensors: Mapping[str, Array], scalars: Mapping[str, int
             env[p.var.name] = frozen = array.copy() if overlaps else array.view()
             frozen.flags.writeable = False  # so that its loads can be views
     return env
+
+
+def _scalar(t: Type, value: Any) -> Any:
+    if isinstance(t, ScalarType) and t.dtype.kind == "f":
+        return float(np.array(float(value)).astype(np.float32).astype(NUMPY[t.dtype.name]))
+    return value
 
 
 def _check_tensor(host: Function, var: Var, env: Env, bound_by: dict[str, str]) -> None:
@@ -66,6 +72,17 @@ def evaluate(expr: Expr, env: Env) -> Any:
         return env[expr.name]
     assert isinstance(expr, Apply)
     if expr.op == "select":
-        return evaluate(expr.args[1] if evaluate(expr.args[0], env) else expr.args[2], env)
-    value = SCALAR_OPS[expr.op](*[evaluate(a, env) for a in expr.args])
+        chosen = evaluate(expr.args[1] if evaluate(expr.args[0], env) else expr.args[2], env)
+        return float(chosen) if expr.dtype.kind == "f" else chosen
+    values = [evaluate(a, env) for a in expr.args]
+    if expr.dtype.kind == "f":
+        return _float(expr.op, values)
+    value = SCALAR_OPS[expr.op](*values)
     return int(value) if expr.op == "cast" and expr.dtype.kind in "iu" else value
+
+
+def _float(op: str, values: list[Any]) -> float:
+    """Scalar floats are computed in fp32, by IEEE."""
+    with np.errstate(all="ignore"):
+        a = [np.float32(v) for v in values]
+        return float(np.float32(a[0] / a[1] if op == "div" else SCALAR_OPS[op](*a)))

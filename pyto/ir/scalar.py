@@ -77,7 +77,10 @@ def dtype_of(expr: Expr) -> DType:
 
 
 def result_dtype(op: str, args: tuple[Expr, ...]) -> DType:
-    """The element type of a scalar operation: bool for comparisons, the wider float, else the first operand's."""
+    """The element type of a scalar operation: bool for comparisons, the wider float, else the operands' own.
+
+    Bools count as integers, integers of different types make an index.
+    """
     if op in COMPARISONS:
         return BOOL
     kinds = [dtype_of(a) for a in (args[1:] if op == "select" else args)]
@@ -86,7 +89,8 @@ def result_dtype(op: str, args: tuple[Expr, ...]) -> DType:
         return max(floats, key=lambda d: d.bits)
     if op == "div":
         return FP32
-    return INDEX if INDEX in kinds else kinds[0]
+    mixed = any(k != kinds[0] for k in kinds)
+    return INDEX if mixed or (kinds[0] == BOOL and op != "select") else kinds[0]
 
 
 def apply(op: str, *args: Expr, dtype: DType | None = None) -> Expr:

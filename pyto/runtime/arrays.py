@@ -30,6 +30,7 @@ class Described(NamedTuple):
     writable: bool
     device: str  # "cpu" | "npu" | another torch device type
     library: str  # "numpy" | "torch"
+    negated: bool = False  # its memory holds the numbers with the other sign
 
 
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -85,10 +86,12 @@ def describe_torch(tensor: Any) -> Described:
     if name is None:
         name = _torch_dtypes[dtype] = str(dtype).removeprefix("torch.")
     device = tensor.device.type
-    strided = tensor.is_contiguous() if device in ("cpu", "npu") else False
-    if strided and tensor.is_neg():  # its memory holds the numbers with the other sign
-        strided = False
-    return Described(tensor.data_ptr() if strided else 0, name, tuple(tensor.shape), strided, True, device, "torch")
+    negated = tensor.is_neg()
+    strided = device in ("cpu", "npu") and tensor.is_contiguous() and not negated
+    address = tensor.data_ptr() if strided else 0
+    if strided and address == 0 and tensor.numel():
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    return Described(address, name, tuple(tensor.shape), strided, True, device, "torch", negated)
 
 
 _describers: dict[type, Callable[[Any], Described] | None] = {np.ndarray: describe_numpy}
@@ -126,8 +129,13 @@ def recognise(values: list[Any]) -> tuple[tuple[Any, ...], list[int]] | None:
             device = value.device
             if device.type not in ("cpu", "npu"):
                 return None
-            address = value.data_ptr()
-            key += (value.dtype, value.shape, value.is_contiguous(), device)
+            try:
+                address = value.data_ptr()
+                key += (value.dtype, value.shape, value.is_contiguous(), value.is_neg(), device)
+            except RuntimeError:
+                return None
+            if address == 0:
+                return None
         else:
             return None
         addresses.append(address)
@@ -143,7 +151,14 @@ def describe(value: Any, name: str, program: str) -> Described:
             f"{program}: argument {name} is {_article(type(value).__name__)}, not a tensor",
             remedy="pass a numpy array or a torch tensor",
         )
-    return how(value)
+    try:
+        return how(value)
+    except RuntimeError as error:  # what torch says of tensors inside torch.func, fake, sparse or nested ones
+        raise LaunchError(
+            "launch.no-memory",
+            f"{program}: argument {name} is a tensor without memory of its own: {str(error).splitlines()[0]}",
+            remedy="pass a dense tensor, outside of torch.func and of torch.compile",
+        ) from error
 
 
 def _article(word: str) -> str:

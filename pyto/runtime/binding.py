@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from pyto.build.expr import compile_expr, evaluate
 from pyto.build.program import DTYPES, Manifest, check_manifest
 from pyto.errors import InternalError, LaunchError
-from pyto.runtime.arrays import Described, describe, empty, recognise
+from pyto.runtime.arrays import TO_NUMPY, Described, describe, empty, recognise
 
 _INTEGERS = {
     "int8": (-(1 << 7), (1 << 7) - 1), "int16": (-(1 << 15), (1 << 15) - 1), "int32": (-(1 << 31), (1 << 31) - 1),
     "int64": (-(1 << 63), (1 << 63) - 1), "uint8": (0, (1 << 8) - 1), "uint16": (0, (1 << 16) - 1),
     "uint32": (0, (1 << 32) - 1),
 }  # fmt: skip
+FLOATS = ("float32", "float16", "bfloat16")
 _FORMATS = {
     "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
-    "float32": "f", "float16": "e", "bool": "?",
+    "bool": "?",
 }  # fmt: skip
 
 
@@ -324,6 +327,8 @@ class Plan:
                 "device", f"{param.name} is on {tensor.device}", "pyto runs on cpu and npu: move it there"
             )
         how = f"{param.name}.contiguous()" if tensor.library == "torch" else f"np.ascontiguousarray({param.name})"
+        if tensor.negated:
+            return self._fail("contiguous", f"{param.name} is a negated view of its memory", f"{param.name}.resolve_neg()")
         if param.direction != "in":
             how = f"pass a whole row-major buffer and copy from it: a copy of {param.name} would not be written back"
         return self._fail("contiguous", f"{param.name} is not contiguous (row-major, native byte order)", how)
@@ -347,18 +352,29 @@ class Plan:
         elif dtype == "bool":
             if kind is not bool:
                 raise self._fail("scalar", f"{param.name}: expected a bool, got {value!r}")
-        elif dtype in ("float32", "float16", "bfloat16") and kind in (int, float):
-            if dtype == "bfloat16":
-                from pyto.runtime.arrays import BFLOAT16
-
-                return np.array(value, dtype=BFLOAT16).tobytes().ljust(8, b"\0")
+        elif dtype in FLOATS and kind in (int, float):
+            return self._float(param, value)
         else:
             wanted = "an int" if dtype in _INTEGERS else "a number"
             raise self._fail("scalar", f"{param.name}: expected {wanted} for {dtype}, got {value!r}")
+        return struct.pack("<" + _FORMATS[dtype], value).ljust(8, b"\0")
+
+    def _float(self, param: ScalarParam, value: float) -> bytes:
+        """The value rounded to the parameter's type, as a float32."""
+        narrow = TO_NUMPY[param.dtype]
         try:
-            return struct.pack("<" + _FORMATS[dtype], value).ljust(8, b"\0")
-        except (OverflowError, struct.error):
-            return np.array(value, dtype=dtype).tobytes().ljust(8, b"\0")  # infinity, as a conversion gives it
+            with np.errstate(over="ignore"):
+                rounded = float(np.array(float(value)).astype(np.float32).astype(narrow))
+        except OverflowError:
+            rounded = math.inf
+        if math.isinf(rounded) and (isinstance(value, int) or not math.isinf(value)):
+            shown = f"{value:g}" if isinstance(value, float) else f"an int of {value.bit_length()} bits"
+            raise self._fail(
+                "scalar",
+                f"{param.name} = {shown} does not fit {param.dtype}, which ends at {float(ml_dtypes.finfo(narrow).max):g}",
+                "pass float('inf') if infinity is meant",
+            )
+        return struct.pack("<f", rounded).ljust(8, b"\0")
 
     def _overlaps(self, tensors: list[Described]) -> None:
         """No written buffer may share bytes with another argument."""

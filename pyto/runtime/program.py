@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-from pyto.build.program import Manifest
+from pyto.build.program import Manifest, quoted_at
 from pyto.errors import LaunchError, UsageError
 from pyto.runtime import npu
 from pyto.runtime.binding import Plan
 from pyto.runtime.workspace import workspace
+
+
+_PLACE = re.compile(r" at (?:.*/)?([\w.]+):(\d+)$")  # where the simulator says that it stopped
 
 
 class Program:
@@ -75,8 +79,12 @@ class Program:
     def _failed(self, code: int) -> LaunchError:
         text = self._last_error() if self._last_error is not None else None
         message = text.decode(errors="replace").strip() if text else ""
+        found = _PLACE.search(message)
+        quoted = quoted_at(self.manifest, found[1], int(found[2])) if found else ""
         return LaunchError(
-            "launch.failed", f"{self.name} failed with code {code}" + (f": {message}" if message else "")
+            "launch.failed",
+            f"{self.name} failed with code {code}" + (f": {message}" if message else ""),
+            details=f"  {quoted}" if quoted else None,
         )
 
     def signature(self) -> str:

@@ -102,3 +102,32 @@ def test_bisheng_under_ascend_home(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     fake(tmp_path / "compiler" / "ccec_compiler" / "bin", "bisheng", "bisheng version 8.3")
     found = compilers.find_bisheng()
     assert found is not None and found.home == tmp_path and found.command.endswith("ccec_compiler/bin/bisheng")
+
+
+@pytest.mark.parametrize("named", ["/bin/true", '"', "   /bin/echo", "true --flag"])
+def test_cxx_that_is_no_compiler(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", named)
+    with pytest.raises(BuildError) as error:
+        compilers.find_cxx()
+    assert error.value.id == "build.no-compiler" and "neither GCC" in str(error.value) or "not found" in str(error.value)
+
+
+def test_compiler_that_writes_nothing(tmp_path: Path) -> None:
+    """A program that ends well and leaves no object is a failed build, not a library that does not load."""
+    from pyto.build.cache import Cache
+    from pyto.build.run import run
+
+    with pytest.raises(BuildError, match=r"wrote no unit\.o") as error:
+        run(["/bin/true", "-o", "unit.o"], tmp_path, "x.cpp", Cache(tmp_path), "key", "fix it")
+    assert error.value.id == "build.compiler-failed"
+
+
+@pytest.mark.parametrize("text", ["many", "0", "-2", "1.5", "²"])
+def test_jobs_that_are_no_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyto.build.run import jobs
+
+    monkeypatch.setenv("PYTO_JOBS", text)
+    with pytest.raises(UsageError, match="PYTO_JOBS"):
+        jobs()
+    monkeypatch.setenv("PYTO_JOBS", "3")
+    assert jobs() == 3

@@ -23,7 +23,7 @@ extern "C" int pyto_negate(void* const* t, const int64_t* dims, const void* scal
 {
     const uint16_t* x = static_cast<const uint16_t*>(t[0]);
     uint16_t* y = static_cast<uint16_t*>(t[1]);
-    uint16_t s = *reinterpret_cast<const uint16_t*>(scalars);
+    uint16_t s = uint16_t(*reinterpret_cast<const uint32_t*>(scalars) >> 16);
     for (int64_t i = 0; i < dims[0]; i++) { y[i] = x[i] ^ 0x8000 ^ s; }
     return 0;
 }
@@ -84,6 +84,43 @@ def test_errors(echo: Program) -> None:
     x = torch.ones(3, 8)
     with pytest.raises(LaunchError, match="share memory"):
         echo(x, w, 1.0, 1, x)
+
+
+def test_negated_views(echo: Program) -> None:
+    """The memory of a negated view holds other numbers, also once its shape is known to be right."""
+    w, x = torch.ones(4), torch.ones(3, 8)
+    echo(x, w, 1.0, 1)
+    with pytest.raises(LaunchError, match=r"x\.resolve_neg\(\)"):
+        echo(torch._neg_view(x), w, 1.0, 1, torch.empty(3, 8), torch.empty(5, dtype=torch.int64))
+    info = torch.empty(5, dtype=torch.int64)
+    echo(x, w, 1.0, 1, torch.empty(3, 8), info)
+    with pytest.raises(LaunchError, match=r"x\.resolve_neg\(\)"):
+        echo(torch._neg_view(x), w, 1.0, 1, torch.empty(3, 8), info)
+
+
+def test_tensors_without_memory(echo: Program) -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    w = torch.ones(4)
+    found = []
+
+    def inside(x: object) -> object:
+        with pytest.raises(LaunchError) as caught:
+            echo(x, w, 1.0, 1)
+        with pytest.raises(LaunchError):
+            echo(x, w, 1.0, 1, torch.empty(3, 8), torch.empty(5, dtype=torch.int64))
+        found.append(caught.value)
+        return x
+
+    torch.func.vmap(inside)(torch.ones(2, 3, 8))
+    torch.func.grad(lambda x: inside(x).sum())(torch.ones(3, 8))
+    inside(torch.ones(3, 8).to_mkldnn())
+    inside(torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(3, 3)]))
+    with FakeTensorMode():
+        fake = torch.ones(3, 8)
+    inside(fake)
+    assert [e.id for e in found] == ["launch.no-memory"] * 5
+    assert all("torch.func" in (e.remedy or "") for e in found)
 
 
 def test_torch_is_not_imported_by_pyto() -> None:

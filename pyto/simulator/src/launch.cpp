@@ -44,6 +44,7 @@ public:
         return *pool;
     }
     int threads() const { return int(workers_.size()); }
+    const std::string& fault() const { return fault_; }
     const std::vector<Worker*>& workers() const { return workers_; }
 
     // Runs worker i of `count` on thread i; the caller is thread 0.
@@ -69,9 +70,14 @@ public:
 private:
     Pool() : owner_(getpid()) {
         int count = int(std::thread::hardware_concurrency());
-        if (const char* text = std::getenv("PYTO_THREADS")) {
-            const int wanted = std::atoi(text);
-            if (wanted > 0) count = wanted;
+        const char* text = std::getenv("PYTO_THREADS");
+        if (text != nullptr && text[0] != 0) {
+            char* end = nullptr;
+            const long wanted = std::strtol(text, &end, 10);
+            if (end == text || *end != 0 || wanted < 1)
+                fault_ = std::string("PYTO_THREADS=") + text + " is not a whole number of 1 or more";
+            else
+                count = int(std::min(wanted, 256L));
         }
         count = std::max(1, std::min(count, 256));
         for (int i = 0; i < count; ++i) workers_.push_back(new Worker());
@@ -93,6 +99,7 @@ private:
         }
     }
     pid_t owner_;
+    std::string fault_;
     std::vector<Worker*> workers_;
     std::mutex mutex_;
     std::condition_variable wake_, idle_;
@@ -183,6 +190,7 @@ int launch(const KernelInfo& kernel, int64_t blocks, const GmArg* ranges, int ra
     if (state.mayWait) state.flags.reset(new CrossFlags[size_t(state.coreCount())]());
     state.logs.resize(size_t(state.coreCount()));
     Pool& pool = Pool::get();
+    if (!pool.fault().empty()) return refuse(kernel.name, pool.fault());
     const int workers = int(std::min<int64_t>(pool.threads(), blocks));
     state.working = workers;
     for (Worker* worker : pool.workers()) worker->launch = nullptr;
