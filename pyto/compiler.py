@@ -27,7 +27,8 @@ from pyto.ir.printer import print_program
 from pyto.ir.verifier import verify
 from pyto.language import hooks
 from pyto.language.jit import JitFunction
-from pyto.passes import FOR_CHIP, remaining
+from pyto.passes import FOR_CHIP, Pass, remaining
+from pyto.passes.plan_memory import MEMORY, plan_memory
 from pyto.runtime import program as runtime
 from pyto.target import CHIPS, DEFAULT_CHIP, Chip
 
@@ -155,12 +156,18 @@ class Dump:
 
 
 def lower(
-    kernel: JitFunction | Program, chip: str | Chip = DEFAULT_CHIP, dump: Callable[[Stage], None] | None = None
+    kernel: JitFunction | Program,
+    chip: str | Chip = DEFAULT_CHIP,
+    dump: Callable[[Stage], None] | None = None,
+    memory: str = "auto",
 ) -> Compiled:
     """Parse a kernel, run all passes, generate Ascend C; a program goes on from its stage. Raises CompileError.
 
     `dump` sees every stage as it is done; without it, PYTO_DUMP=FOLDER writes them there (`Dump`).
+    `memory`: whether tiles that are never alive together share on-chip memory, see `passes.plan_memory`.
     """
+    if memory not in MEMORY:
+        raise UsageError("usage.memory", f"no memory plan {memory!r}", remedy=f"use one of {', '.join(MEMORY)}")
     if dump is None and os.environ.get("PYTO_DUMP"):
         dump = Dump(os.environ["PYTO_DUMP"])
     target = CHIPS[chip] if isinstance(chip, str) else chip
@@ -180,12 +187,18 @@ def lower(
     for one in remaining(program):
         started = time.perf_counter()
         with _refusing(written, one.__name__, program):
-            after = one(program, target) if one in FOR_CHIP else one(program)
+            after = _after(one, program, target, memory)
             program = done(_unique(one.__name__, stages), after, started, program)
     with _refusing(written, "generate", program):
         sources, manifest = generate(program, target)
     generated = builder.Generated(program.name, sources, manifest["kernels"], manifest)
     return Compiled(program.name, target, stages, generated)
+
+
+def _after(one: Pass, program: Program, chip: Chip, memory: str) -> Program:
+    if one is plan_memory:
+        return plan_memory(program, chip, memory)
+    return one(program, chip) if one in FOR_CHIP else one(program)
 
 
 @contextmanager
@@ -220,9 +233,10 @@ def build(
     chip: str | Chip = DEFAULT_CHIP,
     toolchain: str = "auto",
     out_dir: str | Path | None = None,
+    memory: str = "auto",
 ) -> Artifact:
     """Build a kernel's library, in `out_dir` or in the cache. Raises CompileError or BuildError."""
-    compiled = kernel if isinstance(kernel, Compiled) else lower(kernel, chip)
+    compiled = kernel if isinstance(kernel, Compiled) else lower(kernel, chip, memory=memory)
     so = builder.build_program(compiled.generated, toolchain, compiled.chip.name, out_dir)
     manifest = builder.complete_manifest(compiled.generated, compiled.chip.name)
     return Artifact(so, manifest, so.parent)

@@ -58,7 +58,10 @@ class Writer:
         self.lines: list[str] = []
         self.depth = 1
         self.ranges: dict[Var, Range] = {
-            p.var: (Const(0), None) for p in function.params if isinstance(p.var.type, ScalarType)
+            p.var: (Const(0), None)
+            for p in function.params
+            if isinstance(p.var.type, ScalarType)
+            and (p.var.name in function.attrs.get("dims", ()) or p.var.type.dtype.kind == "u")
         }
         self.ranges |= {v: (Const(0), None) for v in function.body.params}
         self.ranges |= {v: (Const(0), Const(1)) for v in function.body.params[2:]}

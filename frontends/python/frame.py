@@ -25,7 +25,7 @@ from pyto.frontends.python.values import (
     to_expr,
 )
 from pyto.ir.builder import Builder
-from pyto.ir.nodes import FP32, Const, DType, Expr, Loc, Op, ScalarType, TileType, Type, Var
+from pyto.ir.nodes import FP32, INDEX, Const, DType, Expr, Loc, Op, ScalarType, TileType, Type, Var
 from pyto.ir.ops import OPS, OpError
 from pyto.ir.scalar import apply, substitute, variables
 from pyto.language.annotations import DynVar
@@ -237,6 +237,8 @@ class Frame:
             except OpError as error:
                 raise self.error(error.id, error.message, node, error.remedy) from None
             assert type is not None
+            if isinstance(type, TileType) and type.dtype == INDEX:
+                raise self.error("op-dtype", f"{op}: the vector unit has no elements of int64", node, "use pl.INT32")
             type = session.tidy_type(type)
             if isinstance(type, TileType) and Const(0) in type.valid and op == "load":
                 raise self.error(

@@ -98,7 +98,9 @@ def _cast_scalar(frame: Frame, value: Any, target: DType, node: ast.AST) -> Any:
             with np.errstate(all="ignore"):
                 number = float(expr.value)
                 if target.kind == "f":
-                    return known(Const(float(np.array(number).astype(np.float32).astype(np.dtype(target.numpy))), target))
+                    return known(
+                        Const(float(np.array(number).astype(np.float32).astype(np.dtype(target.numpy))), target)
+                    )
             number = expr.value if isinstance(expr.value, int) else int(number)
         except (OverflowError, ValueError):
             raise frame.error("out-of-range", f"{expr.value} does not fit {target}", node) from None

@@ -15,8 +15,8 @@ The manifest is a JSON object:
     workspace     str                bytes of workspace, an expression over dims: integers, + - * / // % ( ), min(..),
                                      max(..), ceil_div(a, b), align(a, b); `/` means `//`
     kernels       list               {"name": str, "type": "KERNEL_TYPE_..."}
-    lines         dict               of a device source's name: [its line, "FILE:LINE: text" of the user's program], from
-                                     that line on; sorted
+    lines         dict               of a device source's name: [its line, "FILE:LINE: text" of the user's program]
+                                     from that line on; sorted
     source_hash   str                sha256 of the generated sources
 
 C ABI of the program (0 is success; otherwise `const char* pyto_last_error()` says what went wrong):

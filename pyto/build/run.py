@@ -26,7 +26,7 @@ def jobs() -> int:
     named = os.environ.get("PYTO_JOBS")
     if not named:
         return threads()
-    if not (named.isascii() and named.isdigit() and 1 <= int(named[:9])):
+    if not (named.isascii() and named.isdigit() and int(named[:9]) >= 1):
         raise UsageError("usage.environment", f"PYTO_JOBS={named} is not a whole number of 1 or more")
     return min(int(named[:9]), 256)
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pyto.cli import console
-from pyto.cli.options import chip_option, toolchain_option
+from pyto.cli.options import chip_option, memory_option, toolchain_option
 from pyto.cli.sources import Found, find
 from pyto.errors import PytoError
 
@@ -20,6 +20,7 @@ DEFAULT_OUT = "pyto_out"
 @click.option("-o", "--out", metavar="DIR", help=f"Where to write (a folder a kernel). Default: {DEFAULT_OUT}.")
 @chip_option
 @toolchain_option
+@memory_option
 @click.option(
     "--emit",
     type=click.Choice(["ir", "ascendc", "so"]),
@@ -28,7 +29,7 @@ DEFAULT_OUT = "pyto_out"
     help="ir: the IR after the last pass; ascendc: the sources (both to stdout without -o). so: sources and library.",
 )
 @click.option("--dump", metavar="DIR", help="Write to DIR/NAME what each pass changed, with milliseconds.")
-def command(target: str, out: str | None, chip: str, toolchain: str, emit: str, dump: str | None) -> int:
+def command(target: str, out: str | None, chip: str, toolchain: str, emit: str, dump: str | None, memory: str) -> int:
     """Compile kernels to Ascend C and build them.
 
     PATH is a Python file, a folder whose Python kernels are all compiled, or IR as text (.pto; docs/pto.md). Each
@@ -57,7 +58,7 @@ def command(target: str, out: str | None, chip: str, toolchain: str, emit: str, 
         for item in found:
             say(f"compile {item.name}")
             try:
-                rows.append(_one(item, out, chip, chosen, emit, dump))
+                rows.append(_one(item, out, chip, chosen, emit, dump, memory))
             except PytoError as error:
                 if len(found) == 1:
                     raise
@@ -72,12 +73,14 @@ def command(target: str, out: str | None, chip: str, toolchain: str, emit: str, 
     return 0
 
 
-def _one(item: Found, out: str | None, chip: str, toolchain: str, emit: str, dump: str | None) -> list[str]:
+def _one(
+    item: Found, out: str | None, chip: str, toolchain: str, emit: str, dump: str | None, memory: str
+) -> list[str]:
     """Compile one kernel; its row of the table."""
     from pyto import compiler
     from pyto.build import write_sources
 
-    compiled = compiler.lower(item.kernel, chip, compiler.Dump(dump) if dump else None)
+    compiled = compiler.lower(item.kernel, chip, compiler.Dump(dump) if dump else None, memory)
     ms = sum(stage.ms for stage in compiled.stages)
     folder = Path(out or DEFAULT_OUT) / item.name
     if emit == "ir":

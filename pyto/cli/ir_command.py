@@ -7,7 +7,7 @@ import difflib
 import click
 
 from pyto.cli import console
-from pyto.cli.options import chip_option
+from pyto.cli.options import chip_option, memory_option
 from pyto.cli.sources import find
 from pyto.errors import UsageError
 
@@ -20,7 +20,8 @@ from pyto.errors import UsageError
 )
 @click.option("--locations", is_flag=True, help="Write behind each operation where it comes from.")
 @chip_option
-def command(target: str, after: str | None, list_passes: bool, locations: bool, chip: str) -> int:
+@memory_option
+def command(target: str, after: str | None, list_passes: bool, locations: bool, chip: str, memory: str) -> int:
     """Print the IR of kernels, as text that `pyto compile` and `pyto run` take too (.pto; docs/pto.md).
 
     \b
@@ -39,7 +40,7 @@ def command(target: str, after: str | None, list_passes: bool, locations: bool, 
     for error in errors:
         console.show_error(error)
     for item in found:
-        compiled = compiler.lower(item.kernel, chip)
+        compiled = compiler.lower(item.kernel, chip, memory=memory)
         stages = compiled.stages
         names = [stage.name for stage in stages]
         if list_passes:

@@ -18,3 +18,11 @@ toolchain_option = click.option(
     show_default=True,
     help="bisheng: CANN, for the NPU. cxx: a C++ compiler, for this CPU. auto: bisheng if it is found, else cxx.",
 )
+memory_option = click.option(
+    "--memory",
+    type=click.Choice(["auto", "distinct", "reuse"]),
+    default="auto",
+    show_default=True,
+    help="distinct: no two tiles share on-chip memory. reuse: tiles that are never alive together do. auto: they do if"
+    " they must.",
+)

@@ -67,7 +67,7 @@ def _check_tensor(host: Function, var: Var, env: Env, bound_by: dict[str, str]) 
 def evaluate(expr: Expr, env: Env) -> Any:
     """A scalar expression's value; variables come from `env` by name."""
     if isinstance(expr, Const):
-        return expr.value
+        return float(np.float32(expr.value)) if expr.dtype.kind == "f" else expr.value
     if isinstance(expr, Var):
         return env[expr.name]
     assert isinstance(expr, Apply)

@@ -34,7 +34,7 @@ def cross_core_slot(*, slot_num: int) -> tuple[str, int]:
 
 
 class _Namespace(SimpleNamespace):
-    """`pl.tensor` and `pl.tile`: the same functions under another name."""
+    """`pl.tensor`, `pl.tile` and `pl.system`: the same functions under another name."""
 
     def __init__(self, spelled: str, names: dict[str, Any]) -> None:
         super().__init__(**names)
@@ -58,6 +58,7 @@ def _namespace(spelled: str) -> _Namespace:
 tensor = _namespace("pl.tensor")
 tile = _namespace("pl.tile")
 tile.MaskPattern = MaskPattern
+system = _namespace("pl.system")
 
 globals().update(_vocabulary.INTRINSICS)
 globals().update(
@@ -81,6 +82,7 @@ __all__ = [
     "BF16", "BOOL", "FP16", "FP32", "INDEX", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
     "AtomicType", "CompileError", "DType", "DynVar", "InOut", "JitFunction", "Level", "MaskPattern", "Mem",
     "MemorySpace", "Out", "PadValue", "PytoError", "Scalar", "SplitMode", "Tensor", "TensorLayout", "Tile",
-    "UsageError", "autotune", "cross_core_slot", "dynamic", "jit", "split", "tensor", "tile",
+    "UsageError", "autotune", "cross_core_slot", "dynamic", "jit", "split", "system",
+    "tensor", "tile",
 ]  # fmt: skip
 __all__ += list(_vocabulary.INTRINSICS) + list(_vocabulary.ALIASES)

@@ -62,6 +62,12 @@ NEVER = {
     "tfree_to_aic": "pyto places the hand-over between cube and vector cores itself",
     "tfree_to_aiv": "pyto places the hand-over between cube and vector cores itself",
     "alloc": "pyto plans the memory itself",
+    "reserve_buffer": "pyto plans the memory itself",
+    "import_peer_buffer": "pyto plans the memory itself",
+    **dict.fromkeys(
+        ["sync_src", "sync_dst", "sync_set", "sync_wait", "syncall", "set_ffts", "bar_v", "bar_m", "bar_all"],
+        "pyto inserts every event, flag and barrier itself, so that none is missing and none is left over",
+    ),
 }
 
 

@@ -1,7 +1,8 @@
 """Machine stage: an address for every buffer.
 
-Buffers get memory of their own while it lasts, for reuse costs synchronisation; otherwise those that are never alive
-together share. A program that does not fit even so is refused with the buffers that are alive where it is worst.
+`memory` says how: "auto" gives buffers memory of their own while it lasts, for reuse costs synchronisation, and lets
+those that are never alive together share otherwise; "distinct" never shares; "reuse" always does. A program that does
+not fit is refused with the buffers that are alive where it is worst.
 """
 
 from __future__ import annotations
@@ -31,21 +32,22 @@ class Buffer:
         return self.start <= other.end and other.start <= self.end
 
 
-def plan_memory(program: Program, chip: Chip = DEFAULT_CHIP) -> Program:
-    return program.map_device(lambda f: _plan(f, chip))
+MEMORY = ("auto", "distinct", "reuse")
 
 
-def _plan(function: Function, chip: Chip) -> Function:
+def plan_memory(program: Program, chip: Chip = DEFAULT_CHIP, memory: str = "auto") -> Program:
+    return program.map_device(lambda f: _plan(f, chip, memory))
+
+
+def _plan(function: Function, chip: Chip, memory: str) -> Function:
     buffers = {op.result: _buffer(op, chip) for op in function.body.ops if op.name == "alloc"}
     _lifetimes(function.body, buffers)
     for space, capacity in chip.capacity.items():
         here = [b for b in buffers.values() if b.space == space]
-        if sum(b.size for b in here) <= capacity:
-            _place(here, distinct=True)
-        else:
-            _place(here, distinct=False)
-            if max(b.offset + b.size for b in here) > capacity:
-                _refuse(function, here, space, capacity, chip)
+        distinct = memory == "distinct" or (memory == "auto" and sum(b.size for b in here) <= capacity)
+        _place(here, distinct)
+        if max((b.offset + b.size for b in here), default=0) > capacity:
+            _refuse(function, here, space, capacity, chip, distinct)
     ops = tuple(
         op.with_(attrs={**op.attrs, "offset": buffers[op.result].offset}) if op.name == "alloc" else op
         for op in function.body.ops
@@ -112,9 +114,9 @@ def _place(buffers: list[Buffer], distinct: bool) -> None:
         placed.append(buffer)
 
 
-def _refuse(function: Function, buffers: list[Buffer], space: str, capacity: int, chip: Chip) -> None:
+def _refuse(function: Function, buffers: list[Buffer], space: str, capacity: int, chip: Chip, distinct: bool) -> None:
     moment = max((b.start for b in buffers), key=lambda t: sum(b.size for b in buffers if b.start <= t <= b.end))
-    alive = sorted((b for b in buffers if b.start <= moment <= b.end), key=lambda b: -b.size)
+    alive = sorted((b for b in buffers if distinct or b.start <= moment <= b.end), key=lambda b: -b.size)
     total = sum(b.size for b in alive)
     needed = max(total, max(b.offset + b.size for b in buffers))
     rows = []
@@ -131,7 +133,7 @@ def _refuse(function: Function, buffers: list[Buffer], space: str, capacity: int
         "memory-overflow",
         f"{SPACE_NAMES[space]} needs {needed} B, has {capacity} B ({short}) in region {function.name}",
         alive[0].op.loc or function.loc,
-        details="alive at the same time:\n" + "\n".join(rows),
+        details=("without sharing" if distinct else "alive at the same time") + ":\n" + "\n".join(rows),
         remedy="make the tiles smaller"
         + (", or pl.pipeline's stage" if any(b.op.attrs["slots"] > 1 for b in alive) else ""),
     )

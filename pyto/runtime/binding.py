@@ -328,7 +328,9 @@ class Plan:
             )
         how = f"{param.name}.contiguous()" if tensor.library == "torch" else f"np.ascontiguousarray({param.name})"
         if tensor.negated:
-            return self._fail("contiguous", f"{param.name} is a negated view of its memory", f"{param.name}.resolve_neg()")
+            return self._fail(
+                "contiguous", f"{param.name} is a negated view of its memory", f"{param.name}.resolve_neg()"
+            )
         if param.direction != "in":
             how = f"pass a whole row-major buffer and copy from it: a copy of {param.name} would not be written back"
         return self._fail("contiguous", f"{param.name} is not contiguous (row-major, native byte order)", how)
@@ -368,10 +370,11 @@ class Plan:
         except OverflowError:
             rounded = math.inf
         if math.isinf(rounded) and (isinstance(value, int) or not math.isinf(value)):
+            limit = float(ml_dtypes.finfo(narrow).max)
             shown = f"{value:g}" if isinstance(value, float) else f"an int of {value.bit_length()} bits"
             raise self._fail(
                 "scalar",
-                f"{param.name} = {shown} does not fit {param.dtype}, which ends at {float(ml_dtypes.finfo(narrow).max):g}",
+                f"{param.name} = {shown} does not fit {param.dtype}, which ends at {limit:g}",
                 "pass float('inf') if infinity is meant",
             )
         return struct.pack("<f", rounded).ljust(8, b"\0")

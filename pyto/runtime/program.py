@@ -14,7 +14,6 @@ from pyto.runtime import npu
 from pyto.runtime.binding import Plan
 from pyto.runtime.workspace import workspace
 
-
 _PLACE = re.compile(r" at (?:.*/)?([\w.]+):(\d+)$")  # where the simulator says that it stopped
 
 

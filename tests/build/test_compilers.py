@@ -109,7 +109,8 @@ def test_cxx_that_is_no_compiler(named: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("CXX", named)
     with pytest.raises(BuildError) as error:
         compilers.find_cxx()
-    assert error.value.id == "build.no-compiler" and "neither GCC" in str(error.value) or "not found" in str(error.value)
+    assert error.value.id == "build.no-compiler"
+    assert "neither GCC" in str(error.value) or "not found" in str(error.value)
 
 
 def test_compiler_that_writes_nothing(tmp_path: Path) -> None:
