@@ -383,6 +383,28 @@ def tfree_to_aiv(*args: Any) -> Any:
     """Not supported: pyto places the hand-over between cube and vector cores itself."""
 def alloc(*args: Any) -> Any:
     """Not supported: pyto plans the memory itself."""
+def reserve_buffer(*args: Any) -> Any:
+    """Not supported: pyto plans the memory itself."""
+def import_peer_buffer(*args: Any) -> Any:
+    """Not supported: pyto plans the memory itself."""
+def sync_src(*args: Any) -> Any:
+    """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+def sync_dst(*args: Any) -> Any:
+    """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+def sync_set(*args: Any) -> Any:
+    """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+def sync_wait(*args: Any) -> Any:
+    """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+def syncall(*args: Any) -> Any:
+    """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+def set_ffts(*args: Any) -> Any:
+    """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+def bar_v(*args: Any) -> Any:
+    """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+def bar_m(*args: Any) -> Any:
+    """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+def bar_all(*args: Any) -> Any:
+    """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
 def adds(lhs: Any, rhs: Any) -> Any:
     """lhs + rhs; rhs a tile of the same shape or a scalar."""
 def subs(lhs: Any, rhs: Any) -> Any:
@@ -873,6 +895,39 @@ class _Functions:
     @staticmethod
     def alloc(*args: Any) -> Any:
         """Not supported: pyto plans the memory itself."""
+    @staticmethod
+    def reserve_buffer(*args: Any) -> Any:
+        """Not supported: pyto plans the memory itself."""
+    @staticmethod
+    def import_peer_buffer(*args: Any) -> Any:
+        """Not supported: pyto plans the memory itself."""
+    @staticmethod
+    def sync_src(*args: Any) -> Any:
+        """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+    @staticmethod
+    def sync_dst(*args: Any) -> Any:
+        """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+    @staticmethod
+    def sync_set(*args: Any) -> Any:
+        """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+    @staticmethod
+    def sync_wait(*args: Any) -> Any:
+        """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+    @staticmethod
+    def syncall(*args: Any) -> Any:
+        """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+    @staticmethod
+    def set_ffts(*args: Any) -> Any:
+        """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+    @staticmethod
+    def bar_v(*args: Any) -> Any:
+        """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+    @staticmethod
+    def bar_m(*args: Any) -> Any:
+        """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
+    @staticmethod
+    def bar_all(*args: Any) -> Any:
+        """Not supported: pyto inserts every event, flag and barrier itself, so that none is missing and none is left over."""
     @staticmethod
     def adds(lhs: Any, rhs: Any) -> Any:
         """lhs + rhs; rhs a tile of the same shape or a scalar."""
