@@ -11,6 +11,7 @@ import numpy as np
 from pyto.frontends.python.calls import OPERATIONS, Arguments, operation
 from pyto.frontends.python.expressions import known, scalar_apply, tile_compare
 from pyto.frontends.python.frame import Frame
+from pyto.frontends.python.matrix import starts_over
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.subscripts import Axis, assemble_tile, load, slice_tile, store, window
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
@@ -157,10 +158,9 @@ def _matmul(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> An
 
 @operation("matmul_acc")
 def _matmul_acc(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
-    acc, lhs, rhs = _operands(frame, "matmul_acc", node, arguments)
-    return frame.emit(
-        "matmul_acc", (acc, lhs, rhs), {n: _flag(frame, arguments, n, node) for n in ("a_trans", "b_trans")}, node, hint
-    )
+    operands = (*_operands(frame, "matmul_acc", node, arguments), *starts_over(frame, node, arguments))
+    attrs = {n: _flag(frame, arguments, n, node) for n in ("a_trans", "b_trans")}
+    return frame.emit("matmul_acc", operands, attrs, node, hint)
 
 
 # -------------------------------------------------------------------------------- making and shape

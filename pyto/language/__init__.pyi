@@ -211,8 +211,8 @@ def sel(mask: Any, lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
     """lhs where mask is not zero, else rhs; one of the two may be a scalar."""
 def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
     """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
-def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
-    """acc + lhs times rhs, in place."""
+def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False, init_cond: Any = None) -> Tile:
+    """acc + lhs times rhs, in place; lhs times rhs alone where init_cond holds."""
 def full(shape: Any, dtype: DType, value: Any) -> Tile:
     """A tile of one value."""
 def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
@@ -261,6 +261,14 @@ def at(level: Level, role: Any = None, *, optimizations: Any = None, deps: Any =
     """`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core."""
 def yield_(*values: Any) -> Any:
     """Ends the body of a loop with `init_values`: the values of the next iteration."""
+def matmul_bias(lhs: Any, rhs: Any, bias: Any) -> Any:
+    """lhs [M, K] times rhs [K, N] plus the row bias [1, N], of the product's type."""
+def gemv(lhs: Any, rhs: Any, acc_phase: Any = 'unspecified') -> Any:
+    """matmul of one row: lhs [1, K] times rhs [K, N]."""
+def gemv_acc(acc: Any, lhs: Any, rhs: Any, acc_phase: Any = 'unspecified') -> Any:
+    """acc [1, N] + lhs [1, K] times rhs [K, N]."""
+def gemv_bias(lhs: Any, rhs: Any, bias: Any, acc_phase: Any = 'unspecified') -> Any:
+    """lhs [1, K] times rhs [K, N] plus bias [1, N]."""
 def dim(tensor: Any, axis: Any) -> Any:
     """The size of an axis, as an integer."""
 def sels(mask: Any, src: Any, tmp: Any = None, scalar: Any = 0) -> Any:
@@ -311,16 +319,6 @@ def col_argmin(*args: Any) -> Any:
     """Not supported yet."""
 def reinterpret_view(*args: Any) -> Any:
     """Not supported yet."""
-def batch_matmul(*args: Any) -> Any:
-    """Not supported yet."""
-def matmul_bias(*args: Any) -> Any:
-    """Not supported yet."""
-def gemv(*args: Any) -> Any:
-    """Not supported yet."""
-def gemv_acc(*args: Any) -> Any:
-    """Not supported yet."""
-def gemv_bias(*args: Any) -> Any:
-    """Not supported yet."""
 def mgather(*args: Any) -> Any:
     """Not supported yet."""
 def tri(*args: Any) -> Any:
@@ -363,6 +361,10 @@ def cos(*args: Any) -> Any:
     """Not supported: the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host."""
 def random(*args: Any) -> Any:
     """Not supported: results would differ from run to run; make the numbers on the host."""
+def batch_matmul(*args: Any) -> Any:
+    """Not supported: tiles have two axes; loop over the batch with pl.parallel or pl.range, and pl.matmul each."""
+def batch_matmul_acc(*args: Any) -> Any:
+    """Not supported: tiles have two axes; loop over the batch with pl.range, and pl.matmul_acc each."""
 def matmul_mx(*args: Any) -> Any:
     """Not supported: the chip has no MX formats."""
 def matmul_mx_acc(*args: Any) -> Any:
@@ -638,8 +640,8 @@ class _Functions:
     def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
         """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
     @staticmethod
-    def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False) -> Tile:
-        """acc + lhs times rhs, in place."""
+    def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False, init_cond: Any = None) -> Tile:
+        """acc + lhs times rhs, in place; lhs times rhs alone where init_cond holds."""
     @staticmethod
     def full(shape: Any, dtype: DType, value: Any) -> Tile:
         """A tile of one value."""
@@ -712,6 +714,18 @@ class _Functions:
     @staticmethod
     def yield_(*values: Any) -> Any:
         """Ends the body of a loop with `init_values`: the values of the next iteration."""
+    @staticmethod
+    def matmul_bias(lhs: Any, rhs: Any, bias: Any) -> Any:
+        """lhs [M, K] times rhs [K, N] plus the row bias [1, N], of the product's type."""
+    @staticmethod
+    def gemv(lhs: Any, rhs: Any, acc_phase: Any = 'unspecified') -> Any:
+        """matmul of one row: lhs [1, K] times rhs [K, N]."""
+    @staticmethod
+    def gemv_acc(acc: Any, lhs: Any, rhs: Any, acc_phase: Any = 'unspecified') -> Any:
+        """acc [1, N] + lhs [1, K] times rhs [K, N]."""
+    @staticmethod
+    def gemv_bias(lhs: Any, rhs: Any, bias: Any, acc_phase: Any = 'unspecified') -> Any:
+        """lhs [1, K] times rhs [K, N] plus bias [1, N]."""
     @staticmethod
     def dim(tensor: Any, axis: Any) -> Any:
         """The size of an axis, as an integer."""
@@ -788,21 +802,6 @@ class _Functions:
     def reinterpret_view(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
-    def batch_matmul(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def matmul_bias(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def gemv(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def gemv_acc(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def gemv_bias(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
     def mgather(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
@@ -865,6 +864,12 @@ class _Functions:
     @staticmethod
     def random(*args: Any) -> Any:
         """Not supported: results would differ from run to run; make the numbers on the host."""
+    @staticmethod
+    def batch_matmul(*args: Any) -> Any:
+        """Not supported: tiles have two axes; loop over the batch with pl.parallel or pl.range, and pl.matmul each."""
+    @staticmethod
+    def batch_matmul_acc(*args: Any) -> Any:
+        """Not supported: tiles have two axes; loop over the batch with pl.range, and pl.matmul_acc each."""
     @staticmethod
     def matmul_mx(*args: Any) -> Any:
         """Not supported: the chip has no MX formats."""

@@ -26,6 +26,10 @@ STRUCTURE = {
         "`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core.",
     ),
     "yield_": ("*values", "Ends the body of a loop with `init_values`: the values of the next iteration."),
+    "matmul_bias": ("lhs, rhs, bias", "lhs [M, K] times rhs [K, N] plus the row bias [1, N], of the product's type."),
+    "gemv": ("lhs, rhs, acc_phase='unspecified'", "matmul of one row: lhs [1, K] times rhs [K, N]."),
+    "gemv_acc": ("acc, lhs, rhs, acc_phase='unspecified'", "acc [1, N] + lhs [1, K] times rhs [K, N]."),
+    "gemv_bias": ("lhs, rhs, bias, acc_phase='unspecified'", "lhs [1, K] times rhs [K, N] plus bias [1, N]."),
     "dim": ("tensor, axis", "The size of an axis, as an integer."),
     "sels": ("mask, src, tmp=None, scalar=0", "src where mask is not zero, else the scalar."),
     "min": ("lhs, rhs", "The smaller of two scalars."),
@@ -42,16 +46,17 @@ STRUCTURE = {
 }  # fmt: skip
 
 _LATER = """
-gather_compare while_ cond row_argmax row_argmin col_argmax col_argmin reinterpret_view
-batch_matmul matmul_bias gemv gemv_acc gemv_bias mgather tri submit spmd_submit manual_scope scope cluster
-split_aiv static_print print assert_ func_attr get_block_num get_subblock_idx create_l1 move extract paged_gather
-no_dep dump_tag
+gather_compare while_ cond row_argmax row_argmin col_argmax col_argmin reinterpret_view mgather tri submit
+spmd_submit manual_scope scope cluster split_aiv static_print print assert_ func_attr get_block_num
+get_subblock_idx create_l1 move extract paged_gather no_dep dump_tag
 """
 LATER = _LATER.split()
 NEVER = {
     "sin": "the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host",
     "cos": "the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host",
     "random": "results would differ from run to run; make the numbers on the host",
+    "batch_matmul": "tiles have two axes; loop over the batch with pl.parallel or pl.range, and pl.matmul each",
+    "batch_matmul_acc": "tiles have two axes; loop over the batch with pl.range, and pl.matmul_acc each",
     "matmul_mx": "the chip has no MX formats",
     "matmul_mx_acc": "the chip has no MX formats",
     "matmul_mx_bias": "the chip has no MX formats",

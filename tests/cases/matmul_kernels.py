@@ -174,3 +174,95 @@ def sliced_operand(
             for k in pl.pipeline(0, 256, 64, stage=2):
                 acc = pl.matmul_acc(acc, x[:, k : k + 64], b[k : k + 64, :])
             c[i : i + 32, :] = acc
+
+
+@pl.jit
+def rows_by_condition(
+    a: pl.Tensor[[64, K], pl.BF16], b: pl.Tensor[[K, 80], pl.BF16], c: pl.Out[pl.Tensor[[64, 80], pl.FP32]]
+):
+    """Rows of an undefined accumulator that start in the first step."""
+    with pl.at(CORE):
+        acc = pl.create_tensor([64, 80], dtype=pl.FP32)
+        for k in pl.pipeline(0, K, 32, stage=2):
+            for r in pl.range(0, 64, 16):
+                part = pl.matmul_acc(
+                    acc[r : r + 16, :], a[r : r + 16, k : k + 32], b[k : k + 32, :], init_cond=(k == 0)
+                )
+                acc[r : r + 16, :] = part
+        c[:, :] = acc
+
+
+@pl.jit
+def vectors(
+    x: pl.Tensor[[1, 128], pl.FP16], w: pl.Tensor[[128, N], pl.FP16], bias: pl.Tensor[[1, N], pl.FP32],
+    y: pl.Out[pl.Tensor[[1, N], pl.FP32]], z: pl.Out[pl.Tensor[[1, N], pl.FP32]],
+):  # fmt: skip
+    for j in pl.parallel(0, N, 64):
+        with pl.at(CORE):
+            acc = pl.gemv(x[:, 0:64], w[0:64, j : j + 64])
+            y[:, j : j + 64] = pl.gemv_acc(acc, x[:, 64:128], w[64:128, j : j + 64], acc_phase="final")
+            z[:, j : j + 64] = pl.gemv_bias(x[:, :], w[:, j : j + 64], bias[:, j : j + 64])
+
+
+@pl.jit
+def bias_of_int8(
+    a: pl.Tensor[[M, 64], pl.INT8], b: pl.Tensor[[64, 48], pl.INT8], bias: pl.Tensor[[1, 48], pl.INT32],
+    c: pl.Out[pl.Tensor[[M, 48], pl.INT32]],
+):  # fmt: skip
+    for i in pl.parallel(0, M, 32):
+        with pl.at(CORE):
+            c[i : i + 32, :] = pl.matmul_bias(a[i : i + 32, :], b[:, :], bias[:, :])
+
+
+@pl.jit
+def valid_rows_int8(
+    a: pl.Tensor[[64, 64], pl.INT8], b: pl.Tensor[[64, 512], pl.INT8], r: pl.Scalar[pl.INT32],
+    c: pl.InOut[pl.Tensor[[64, 512], pl.INT32]],
+):  # fmt: skip
+    with pl.at(CORE):
+        for j in pl.range(0, 512, 128):
+            product = pl.matmul(a[:, :], b[:, j : j + 128])
+            c[:, j : j + 128] = pl.set_validshape(product, r, 128)
+
+
+@pl.jit
+def valid_rows_bf16(
+    a: pl.Tensor[[64, 64], pl.BF16], b: pl.Tensor[[64, 512], pl.BF16], r: pl.Scalar[pl.INT32],
+    c: pl.InOut[pl.Tensor[[64, 512], pl.FP32]],
+):  # fmt: skip
+    with pl.at(CORE):
+        x = pl.set_validshape(a[:, :], r, 64)
+        c[:, :] = pl.matmul(x, b[:, :])
+
+
+@pl.jit
+def fp32_sums(
+    x: pl.Tensor[[1, 4096], pl.BF16], w: pl.Tensor[[4096, 16], pl.BF16], y: pl.Out[pl.Tensor[[1, 16], pl.FP32]]
+):
+    with pl.at(CORE):
+        acc = pl.full([1, 16], pl.FP32, 0.0)
+        for k in pl.pipeline(0, 4096, 512, stage=2):
+            acc = pl.matmul_acc(acc, x[:, k : k + 512], w[k : k + 512, :])
+        y[:, :] = acc
+
+
+@pl.jit
+def output_first(c: pl.Out[pl.Tensor[[M, 32], pl.FP32]], a: pl.Tensor[[M, K], pl.BF16], b: pl.Tensor[[K, 32], pl.BF16]):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            acc = pl.full([16, 32], pl.FP32, 0.0)
+            for k in pl.range(0, K, 32):
+                acc = pl.matmul_acc(acc, a[i : i + 16, k : k + 32], b[k : k + 32, :])
+            c[i : i + 16, :] = acc
+
+
+@pl.jit
+def residual(
+    a: pl.Tensor[[64, 256], pl.BF16], b: pl.Tensor[[256, 128], pl.BF16], r: pl.Tensor[[64, 128], pl.BF16],
+    c: pl.Out[pl.Tensor[[64, 128], pl.BF16]],
+):  # fmt: skip
+    with pl.at(CORE):
+        acc = pl.matmul(a[:, 0:64], b[0:64, :])
+        for k in pl.pipeline(64, 256, 64, stage=2):
+            acc = pl.matmul_acc(acc, a[:, k : k + 64], b[k : k + 64, :])
+        c[:, :] = pl.cast(pl.add(acc, pl.cast(r[:, :], pl.FP32)), pl.BF16)

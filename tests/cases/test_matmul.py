@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyto import compiler, interpreter
+from pyto.errors import LaunchError
 from tests.cases import matmul_kernels as kernels
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -166,3 +167,75 @@ def test_accumulators_stay_on_the_cube_core() -> None:
     """None of these needs a vector core."""
     for kernel in (kernels.two_loops, kernels.column_windows, kernels.row_windows, kernels.sliced_operand):
         assert [f.kind for f in compiler.lower(kernel).program.device] == ["cube"], kernel.name
+
+
+def test_rows_that_start_by_a_condition() -> None:
+    rng = np.random.default_rng(8)
+    a, b = values(rng, (64, 70), "bf16"), values(rng, (70, 80), "bf16")
+    want = {"c": a.astype(F64) @ b.astype(F64)}
+    check(kernels.rows_by_condition, {"a": a, "b": b}, {"c": np.zeros((64, 80), np.float32)}, want, 1e-6)
+
+
+def test_vectors_and_bias() -> None:
+    rng = np.random.default_rng(9)
+    x, w = values(rng, (1, 128), "fp16"), values(rng, (128, 100), "fp16")
+    bias = values(rng, (1, 100), "fp32")
+    product = x.astype(F64) @ w.astype(F64)
+    writes = {name: np.zeros((1, 100), np.float32) for name in "yz"}
+    check(kernels.vectors, {"x": x, "w": w, "bias": bias}, writes, {"y": product, "z": product + bias}, 1e-6)
+
+
+def test_bias_of_integers() -> None:
+    rng = np.random.default_rng(10)
+    a, b = values(rng, (40, 64), "int8"), values(rng, (64, 48), "int8")
+    bias = rng.integers(-(10**6), 10**6, (1, 48)).astype(np.int32)
+    want = {"c": a.astype(F64) @ b.astype(F64) + bias}
+    writes = {"c": np.zeros((40, 48), np.int32)}
+    check(kernels.bias_of_int8, {"a": a, "b": b, "bias": bias}, writes, want, 0.0)
+
+
+@pytest.mark.parametrize("rows", [1, 16, 17, 48, 64])
+@pytest.mark.parametrize("dtype", ["int8", "bf16"])
+def test_runtime_valid_rows(dtype: str, rows: int) -> None:
+    """R24: rows past the valid ones are untouched."""
+    kernel = kernels.valid_rows_int8 if dtype == "int8" else kernels.valid_rows_bf16
+    rng = np.random.default_rng(rows)
+    a, b = values(rng, (64, 64), dtype), values(rng, (64, 512), dtype)
+    want = np.full((64, 512), float(CANARY))
+    want[:rows] = (a.astype(F64) @ b.astype(F64))[:rows]
+    writes = {"c": np.full((64, 512), CANARY, accumulated(dtype))}
+    bound = 0.0 if dtype == "int8" else 1e-6
+    check(kernel, {"a": a, "b": b}, writes, {"c": want}, bound, {"r": rows}, interpreted=rows == 17)
+
+
+def test_sums_in_fp32() -> None:
+    """R70: in bf16 the small terms would be lost."""
+    x = np.where(np.arange(4096) % 2 == 0, 1.0, 2.0**-8).astype(DTYPES["bf16"])[None, :]
+    w = np.ones((4096, 16), DTYPES["bf16"])
+    want = {"y": x.astype(F64) @ w.astype(F64)}
+    check(kernels.fp32_sums, {"x": x, "w": w}, {"y": np.zeros((1, 16), np.float32)}, want, 1e-7)
+
+
+def test_output_listed_first() -> None:
+    """R61, R58: one build for every number of rows."""
+    for m in (1, 3, 16, 33, 130):
+        rng = np.random.default_rng(m)
+        a, b = values(rng, (m, 70), "bf16"), values(rng, (70, 32), "bf16")
+        want = {"c": a.astype(F64) @ b.astype(F64)}
+        check(kernels.output_first, {"a": a, "b": b}, {"c": np.zeros((m, 32), np.float32)}, want, 1e-6)
+
+
+def test_dimensions_that_do_not_agree() -> None:
+    """R62: both sizes and who brought them."""
+    a, b = np.zeros((4, 70), DTYPES["bf16"]), np.zeros((71, 32), DTYPES["bf16"])
+    with pytest.raises(LaunchError, match=r"(?s)K.*70.*71|K.*71.*70"):
+        kernels.output_first(np.zeros((4, 32), np.float32), a, b)
+
+
+def test_residual_is_added_once() -> None:
+    """R17."""
+    rng = np.random.default_rng(11)
+    a, b, r = (values(rng, s, "bf16") for s in ((64, 256), (256, 128), (64, 128)))
+    want = {"c": a.astype(F64) @ b.astype(F64) + r.astype(F64)}
+    writes = {"c": np.zeros((64, 128), DTYPES["bf16"])}
+    check(kernels.residual, {"a": a, "b": b, "r": r}, writes, want, 8e-3)

@@ -21,13 +21,13 @@ declare(
     "matmul_acc",
     params=("acc", "lhs", "rhs"),
     attrs=("a_trans", "b_trans", "out_dtype"),
-    signature="acc, lhs, rhs, a_trans=False, b_trans=False",
+    signature="acc, lhs, rhs, a_trans=False, b_trans=False, init_cond=None",
     infer=infer.matmul_acc,
     pipe="M",
     api="Mmad",
     stages=BEFORE_MACHINE,
     user=True,
-    doc="acc + lhs times rhs, in place.",
+    doc="acc + lhs times rhs, in place; lhs times rhs alone where init_cond holds.",
 )
 
 # Operands of one Mmad, and the multiply itself into a window of an accumulator.
