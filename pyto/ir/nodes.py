@@ -178,11 +178,26 @@ class Var(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Expr):
-    """A scalar operation of `ir.scalar.SCALAR_OPS` on expressions."""
+    """A scalar operation of `ir.scalar.SCALAR_OPS` on expressions. `free` are the variables that it reads."""
 
     op: str
     args: tuple[Expr, ...]
     dtype: DType = INDEX
+    free: frozenset[Var] = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        free: set[Var] = set()
+        for arg in self.args:
+            if isinstance(arg, Apply):
+                free |= arg.free
+            elif isinstance(arg, Var):
+                free.add(arg)
+        object.__setattr__(self, "free", frozenset(free))
+        object.__setattr__(self, "_hash", hash((self.op, self.args, self.dtype.name)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ def variables(expr: Expr) -> set[Var]:
     if isinstance(expr, Var):
         return {expr}
     if isinstance(expr, Apply):
-        return set().union(*(variables(a) for a in expr.args))
+        return set(expr.free)
     if isinstance(expr, View):
         inner: Iterable[Expr] = (*expr.valid, expr.slot, expr.row, expr.col)
         return {expr.buffer}.union(*(variables(e) for e in inner))

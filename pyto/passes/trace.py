@@ -103,6 +103,9 @@ class Sync:
     slot: Expr = FIRST
     event: int = 0
 
+    def __hash__(self) -> int:  # quick: few differ in the rest alone
+        return hash((self.src, self.dst, self.block, self.after, self.before))
+
 
 def blocks_of(op: Op, path: Path) -> list[tuple[Block, Path]]:
     """The blocks of the item at `path`, with their own paths."""
