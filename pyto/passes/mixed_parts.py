@@ -5,7 +5,7 @@ A ring's slot follows from how often the block that its tile is made in has run,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,9 +30,11 @@ from pyto.passes.homes import CUBE, PRODUCTS, VECTOR
 from pyto.passes.liveness import is_tile
 from pyto.passes.shared_tensors import tensors_of
 from pyto.passes.simplify import drop_dead
+from pyto.passes.skew import apart
 
 SLOTS = 2  # of a ring: its maker fills one while its user empties the other
 STORE_PIPE = {CUBE: "FIX", VECTOR: "MTE3"}
+LAST = 2  # behind both halves of a loop
 ARRIVED, GO_ON = 0, 1  # flags of meetings
 
 
@@ -69,8 +71,12 @@ class Split(Protocol):
     runs: dict[str, set[Var]]
     crossings: dict[tuple[Var, str], Crossing]
     shared: set[Var]
+    half: dict[int, int]  # of the operations of loops whose halves go apart, by their ids
+    loops_apart: set[int]
 
     def effect_side(self, op: Op) -> str: ...
+
+    def copied(self, old: Var, new: Var) -> None: ...
 
 
 def part(split: Split, side: str, name: str, attrs: Mapping[str, Any]) -> Function:
@@ -81,6 +87,8 @@ def part(split: Split, side: str, name: str, attrs: Mapping[str, Any]) -> Functi
 class _Part:
     def __init__(self, split: Split, side: str) -> None:
         self.split, self.side = split, side
+        self.half: dict[int, int] = {}  # of the operations written so far, by their ids
+        self.kept: list[Op] = []  # those operations, so that no other one gets the id
         self.count: dict[int, Expr] = {id(c.block): Const(0) for c in split.crossings.values() if c.counted}
 
     def write(self, name: str, attrs: Mapping[str, Any]) -> Function:
@@ -96,39 +104,57 @@ class _Part:
     def _block(self, block: Block, kept: list[int] | None, params: tuple[Var, ...]) -> Block:
         """This side of a block; of what it yields, the `kept` positions."""
         out: list[Op] = []
-        waiting: list[Crossing] = []
+        arrivals: list[tuple[Crossing, int]] = []  # from which position on
         for param in block.params:
-            self._sent(param, out, waiting, None)
+            self._sent(param, out, arrivals, None)
         for op in block.ops:
+            start = len(out)
             if any(t in self.split.shared for t in tensors_of(op)):
                 out += self._meeting(op.loc)
-            mine = self._op(op, kept)
-            if mine is not None:
-                for c in [c for c in waiting if _mentions(mine, c.received)]:
-                    waiting.remove(c)
-                    out += self._receive(c, op.loc)
-                out.append(mine)
+            out += self._op(op, kept)
             for result in op.results:
-                self._sent(result, out, waiting, op.loc)
-        assert not waiting, waiting
-        return Block(params, tuple(out))
+                self._sent(result, out, arrivals, op.loc)
+            self._tag(out[start:], self.split.half.get(id(op)))
+        return Block(params, tuple(self._with_receives(out, arrivals)))
 
-    def _op(self, op: Op, kept: list[int] | None) -> Op | None:
+    def _tag(self, ops: Sequence[Op], half: int | None) -> None:
+        if half is not None:
+            self.kept += ops
+            self.half |= {id(op): half for op in ops}
+
+    def _with_receives(self, ops: list[Op], arrivals: Sequence[tuple[Crossing, int]]) -> list[Op]:
+        """Each tile comes in before its first use; in a loop whose halves go apart, before that in the first half."""
+        before: dict[int, list[Op]] = {}
+        for c, start in arrivals:
+            uses = [i for i in range(start, len(ops)) if _mentions(ops[i], c.received)]
+            at = min(uses, key=lambda i: (self.half.get(id(ops[i]), LAST), i))
+            comes = self._receive(c, ops[at].loc)
+            self._tag(comes, self.half.get(id(ops[at]), self.split.half.get(id(c.value), None)))
+            before.setdefault(at, []).extend(comes)
+        return [new for i, op in enumerate(ops) for new in (*before.get(i, ()), op)]
+
+    def _op(self, op: Op, kept: list[int] | None) -> list[Op]:
         split = self.split
         if op.name == "yield":
-            return op if kept is None else op.with_(args=tuple(op.args[i] for i in kept))
+            return [op if kept is None else op.with_(args=tuple(op.args[i] for i in kept))]
         if op.blocks:
-            return self._structure(op)
+            done = self._structure(op)
+            return self._apart(done) if id(op) in split.loops_apart else [done]
         if not op.results and op.name != "break" and split.effect_side(op) != self.side:
-            return None
+            return []
         if any(is_tile(r) and r not in split.runs[self.side] for r in op.results):
-            return None
+            return []
         if op.name in PRODUCTS:
             first = 1 if op.name == "matmul_acc" else 0
             operands = (split.crossings.get((a, CUBE)) for a in op.args[first:])  # type: ignore[arg-type]
             args = (c.received if c else a for c, a in zip(operands, op.args[first:]))
-            return op.with_(args=(*op.args[:first], *args))
-        return op
+            return [op.with_(args=(*op.args[:first], *args))]
+        return [op]
+
+    def _apart(self, loop: Op) -> list[Op]:
+        lo, hi, _ = loop.args[:3]
+        certain = isinstance(lo, Const) and isinstance(hi, Const) and lo.value < hi.value
+        return apart(loop, self.half, self.split.names, self.split.copied, certain)
 
     def _structure(self, op: Op) -> Op:
         """A loop or an `if`; it carries how often each block with rings inside has run."""
@@ -158,14 +184,14 @@ class _Part:
     def _counter(self) -> Var:
         return Var(self.split.names.fresh("count"), ScalarType(INDEX))
 
-    def _sent(self, value: Var, out: list[Op], waiting: list[Crossing], loc: Loc | None) -> None:
+    def _sent(self, value: Var, out: list[Op], arrivals: list[tuple[Crossing, int]], loc: Loc | None) -> None:
         """Behind the definition of a tile that crosses: its sending, or a note that it comes in."""
         for target in (CUBE, VECTOR):
             c = self.split.crossings.get((value, target))
             if c is not None and c.source == self.side:
                 out += self._send(c, loc)
             if c is not None and c.target == self.side:
-                waiting.append(c)
+                arrivals.append((c, len(out)))
 
     def _slot(self, c: Crossing) -> tuple[Expr, ...]:
         block = self.split.function.body.params[0] if self.split.blocks > 1 else Const(0)

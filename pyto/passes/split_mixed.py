@@ -35,6 +35,7 @@ from pyto.passes.homes import CUBE, PRODUCTS, VECTOR, Homes, add_on_vector_cores
 from pyto.passes.liveness import is_tile
 from pyto.passes.mixed_parts import SLOTS, Crossing, part
 from pyto.passes.shared_tensors import Place, shared_tensors
+from pyto.passes.skew import halves
 from pyto.target import CROSS_FLAGS, DEFAULT_CHIP, Chip
 
 SUFFIX = {CUBE: "aic", VECTOR: "aiv"}
@@ -82,6 +83,8 @@ class _Split:
         self.runs: dict[str, set[Var]] = {CUBE: set(), VECTOR: set()}  # the tiles that each side makes
         self.crossings: dict[tuple[Var, str], Crossing] = {}
         self.vector_work = False
+        self.half: dict[int, int] = {}
+        self.loops_apart: set[int] = set()
 
     def run(self) -> list[Function]:
         self._effects(self.function.body)
@@ -89,6 +92,7 @@ class _Split:
         self.halved = halved_tiles(self.function.body, self.runs[VECTOR] | received)
         self.shared = shared_tensors(self.function.body, self._place)
         self._number()
+        self._pull_apart(self.function.body)
         f = self.function
         if not self.vector_work and not self.runs[VECTOR]:
             return [part(self, CUBE, f.name, f.attrs)]
@@ -160,6 +164,29 @@ class _Split:
         c.ring = Var(name, TensorType(shape, t.dtype))
         self.crossings[value, target] = c
         self._demand(value, source)
+
+    def _pull_apart(self, block: Block) -> bool:
+        """Finds the innermost loops whose halves can run apart; whether there is one in the block."""
+        found = False
+        for op in block.ops:
+            inside = sum(self._pull_apart(b) for b in op.blocks) > 0
+            crossing = any(c.value in b.params for c in self.crossings.values() for b in op.blocks)
+            if not inside and op.blocks and not crossing:
+                half = halves(op, self._goes_to_cube, lambda v: v in self.runs[CUBE], self.shared)
+                if half is not None:
+                    self.half |= half
+                    self.loops_apart.add(id(op))
+                    inside = True
+            found |= inside
+        return found
+
+    def _goes_to_cube(self, value: Expr) -> bool:
+        c = self.crossings.get((value, CUBE))  # type: ignore[arg-type]
+        return c is not None and c.source == VECTOR
+
+    def copied(self, old: Var, new: Var) -> None:
+        if old in self.halved:
+            self.halved.add(new)
 
     def _place(self, op: Op) -> Place:
         """Which cores make an access of GM."""

@@ -146,6 +146,29 @@ def _some_steps(rng: Any, m: int, n: int) -> Any:
     return {"a": a, "b": b, "n": n}, {"c": np.zeros((m, 64), F32)}, {"c": 2 * x[:, :n] @ y[:, :n].T}, 1e-5
 
 
+def _four(rng: Any, m: int) -> Any:
+    q, k, v = (normal(rng, r, 64, dtype=F16) for r in (m, 200, 200))
+    x, y, z = wide(q, k, v)
+    p = np.exp(x @ y.T / 8)
+    return {"q": q, "k": k, "v": v}, {"o": np.zeros((m, 64), F16)}, {"o": p @ z / p.sum(1, keepdims=True)}, 2e-3
+
+
+def _halves(rng: Any, m: int, n: int, first: int) -> Any:
+    a, b, w = (normal(rng, *s, dtype=BF16) for s in ((m, 64), (n, 64), (48, 48)))
+    g = normal(rng, 1, n)
+    x, y, z, gain = wide(a, b, w, g)
+    c = normal(rng, m, n)
+    want = c.astype(F64)
+    s = x @ y.T
+    p = (s * gain).astype(BF16).astype(F64)
+    for number, j in enumerate(range(first * 48, n, 48)):
+        at = slice(j, j + 48)
+        part = p[:, at]
+        t = (part @ z[: part.shape[1]])[:, : part.shape[1]]
+        want[:, at] = s[:, at] + t * 2.0**number + gain[:, at]
+    return {"a": a, "b": b, "w": w, "g": g, "n": first}, {"c": c}, {"c": want}, 8e-3
+
+
 MORE_THAN_CORES = 16 * 24 + 40  # rows whose blocks of 16 are more than the cube cores
 MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "product_plus": (_plus, [(64, 96)]),
@@ -165,6 +188,8 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "branches": (_branches, [(16, 0), (25, 2), (16, 4)]),
     "while_products": (_while, [(16, 1), (25, 2), (40, 9)]),
     "accumulated_in_branches": (_some_steps, [(16, 0), (25, 16), (16, 48)]),
+    "attention_of_four_blocks": (_four, [(16,), (41,)]),
+    "used_in_both_halves": (_halves, [(32, 48, 0), (40, 200, 1), (8, 100, 9)]),
     "product_both_ways": (_both, [(16,), (25,), (MORE_THAN_CORES,)]),
 }
 

@@ -261,3 +261,48 @@ def accumulated_in_branches(
                 if k < n:
                     acc = pl.matmul_acc(acc, a[i : i + 16, k : k + 16], b[:, k : k + 16], b_trans=True)
             c[i : i + 16, :] = acc * 2.0
+
+
+@pl.jit
+def attention_of_four_blocks(
+    q: pl.Tensor[[M, 64], pl.FP16],
+    k: pl.Tensor[[200, 64], pl.FP16],
+    v: pl.Tensor[[200, 64], pl.FP16],
+    o: pl.Out[pl.Tensor[[M, 64], pl.FP16]],
+):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            top = pl.full([16, 1], pl.FP32, -1e30)
+            total = pl.full([16, 1], pl.FP32, 0.0)
+            out = pl.full([16, 64], pl.FP32, 0.0)
+            for j in pl.pipeline(0, 200, 64, stage=2):
+                s = pl.matmul(q[i : i + 16, :], k[j : j + 64, :], b_trans=True) * 0.125
+                new = pl.maximum(top, pl.row_max(s))
+                scale = pl.exp(top - new)
+                p = pl.exp(pl.row_expand_sub(s, new))
+                total = total * scale + pl.row_sum(p)
+                out = pl.row_expand_mul(out, scale)
+                out = pl.matmul_acc(out, pl.cast(p, pl.FP16), v[j : j + 64, :])
+                top = new
+            o[i : i + 16, :] = pl.cast(pl.row_expand_div(out, total), pl.FP16)
+
+
+@pl.jit
+def used_in_both_halves(
+    a: pl.Tensor[[M, 64], pl.BF16],
+    b: pl.Tensor[[N, 64], pl.BF16],
+    w: pl.Tensor[[48, 48], pl.BF16],
+    g: pl.Tensor[[1, N], pl.FP32],
+    n: pl.Scalar[pl.INT32],
+    c: pl.Out[pl.Tensor[[M, N], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 32):
+        with pl.at(CORE):
+            factor = 1
+            for j in pl.range(n * 48, N, 48):
+                gain = g[:, j : j + 48]
+                s = pl.matmul(a[i : i + 32, :], b[j : j + 48, :], b_trans=True)
+                p = pl.cast(pl.col_expand_mul(s, gain), pl.BF16)
+                t = pl.matmul(p, w[:, :]) * (factor * 1.0)
+                c[i : i + 32, j : j + 48] = pl.col_expand_add(s + t, gain)
+                factor = factor * 2
