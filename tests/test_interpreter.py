@@ -321,5 +321,5 @@ def test_stores_stay_in_their_tensor():
     x = tensor("x", B, 8)
     b = Builder()
     b.emit("load", (x, Const(-1), Const(0)), {"shape": (1, 8), "rows": 0, "cols": 1})
-    with pytest.raises(InternalError, match="leaves its tensor"):
+    with pytest.raises(LaunchError, match="leaves its tensor"):
         run(host((Param(x),), region(*b.ops)), {"x": np.zeros((3, 8), np.float32)})
