@@ -266,3 +266,43 @@ def residual(
         for k in pl.pipeline(64, 256, 64, stage=2):
             acc = pl.matmul_acc(acc, a[:, k : k + 64], b[k : k + 64, :])
         c[:, :] = pl.cast(pl.add(acc, pl.cast(r[:, :], pl.FP32)), pl.BF16)
+
+
+@pl.jit
+def narrow_int8_window(
+    a: pl.Tensor[[16, 64], pl.INT8], b: pl.Tensor[[64, 64], pl.INT8], c: pl.Out[pl.Tensor[[16, 64], pl.INT32]]
+):
+    with pl.at(CORE):
+        acc = pl.full([16, 64], pl.INT32, 0)
+        acc[:, 16:32] = pl.matmul_acc(acc[:, 16:32], a[:, :], b[:, 16:32])
+        c[:, :] = acc
+
+
+@pl.jit
+def uneven_rows(
+    a: pl.Tensor[[64, 64], pl.BF16], b: pl.Tensor[[64, 64], pl.BF16], c: pl.Out[pl.Tensor[[64, 64], pl.FP32]]
+):
+    with pl.at(CORE):
+        acc = pl.full([64, 64], pl.FP32, 0.0)
+        acc[0:16, :] = pl.matmul_acc(acc[0:16, :], a[0:16, :], b[:, :])
+        acc[32:64, :] = pl.matmul_acc(acc[32:64, :], a[32:64, :], b[:, :])
+        c[:, :] = acc
+
+
+@pl.jit
+def too_large_for_l1(
+    a: pl.Tensor[[512, 2048], pl.BF16], b: pl.Tensor[[2048, 64], pl.BF16], c: pl.Out[pl.Tensor[[512, 64], pl.FP32]]
+):
+    with pl.at(CORE):
+        c[:, :] = pl.matmul(a[:, :], b[:, :])
+
+
+@pl.jit
+def too_large_to_carry(
+    a: pl.Tensor[[256, 64], pl.BF16], b: pl.Tensor[[64, 256], pl.BF16], c: pl.Out[pl.Tensor[[256, 256], pl.FP32]]
+):
+    with pl.at(CORE):
+        acc = pl.full([256, 256], pl.FP32, 0.0)
+        for k in pl.range(0, 64, 32):
+            acc = pl.matmul_acc(acc, a[:, k : k + 32], b[k : k + 32, :])
+        c[:, :] = acc

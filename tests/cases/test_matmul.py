@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyto import compiler, interpreter
-from pyto.errors import LaunchError
+from pyto.errors import CompileError, LaunchError
 from tests.cases import matmul_kernels as kernels
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -239,3 +239,20 @@ def test_residual_is_added_once() -> None:
     want = {"c": a.astype(F64) @ b.astype(F64) + r.astype(F64)}
     writes = {"c": np.zeros((64, 128), DTYPES["bf16"])}
     check(kernels.residual, {"a": a, "b": b, "r": r}, writes, want, 8e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "id", "text"),
+    [
+        ("narrow_int8_window", "accumulator-window", "an int8 product of 16 columns"),
+        ("uneven_rows", "accumulator-window", "parts of 16 and of 32 rows"),
+        ("too_large_for_l1", "memory-overflow", "L1 needs 2359296 B, has 524288 B"),
+        ("too_large_to_carry", "memory-overflow", "L0C needs 262144 B, has 131072 B"),
+    ],
+)
+def test_refused(name: str, id: str, text: str) -> None:
+    """R09, R56: what no split can help is refused with the memory and its bytes."""
+    with pytest.raises(CompileError) as caught:
+        compiler.lower(getattr(kernels, name))
+    assert caught.value.id == id and text in str(caught.value)
+    assert caught.value.loc is not None
