@@ -28,7 +28,7 @@ from pyto.ir.verifier import verify
 from pyto.language import hooks
 from pyto.language.jit import JitFunction
 from pyto.passes import FOR_CHIP, Pass, remaining
-from pyto.passes.plan_memory import MEMORY, plan_memory
+from pyto.passes.plan_memory import MEMORY, check_memory, plan_memory
 from pyto.runtime import program as runtime
 from pyto.target import CHIPS, DEFAULT_CHIP, Chip
 
@@ -184,6 +184,8 @@ def lower(
     started = time.perf_counter()
     written = isinstance(kernel, Program)
     program = done("parse", kernel if isinstance(kernel, Program) else parse(kernel), started, None)
+    if written and program.stage == "machine":
+        check_memory(program, target)
     for one in remaining(program):
         started = time.perf_counter()
         with _refusing(written, one.__name__, program):

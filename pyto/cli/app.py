@@ -37,7 +37,7 @@ Examples:
 class Lazy(click.Group):
     """Loads a command's module when it is used: `pyto --help` stays quick."""
 
-    COMMANDS = ("compile", "run", "ir", "doctor")
+    COMMANDS = ("compile", "run", "ir", "explain", "doctor")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.COMMANDS)

@@ -20,11 +20,11 @@ def bind(host: Function, tensors: Mapping[str, Array], scalars: Mapping[str, int
     given = {**tensors, **scalars}
     for p in host.params:
         if p.var.name not in given:
-            raise LaunchError("missing-argument", f"{host.name}: argument {p.var.name!r} is missing", p.loc)
+            raise LaunchError("launch.arguments", f"{host.name}: argument {p.var.name!r} is missing", p.loc)
     env: Env = {p.var.name: _scalar(p.var.type, given[p.var.name]) for p in host.params}
     extra = sorted(given.keys() - env.keys())
     if extra:
-        raise LaunchError("unknown-argument", f"{host.name} has no parameter {extra[0]!r}")
+        raise LaunchError("launch.arguments", f"{host.name} has no parameter {extra[0]!r}")
     bound_by: dict[str, str] = {}
     arrays = [p for p in host.params if isinstance(p.var.type, TensorType)]
     for p in arrays:
@@ -50,18 +50,20 @@ def _check_tensor(host: Function, var: Var, env: Env, bound_by: dict[str, str]) 
     assert isinstance(t, TensorType)
     where = f"{host.name}: {var.name}"
     if array.dtype != NUMPY[t.dtype.name]:
-        raise LaunchError("dtype", f"{where} is {array.dtype}, the kernel takes {NUMPY[t.dtype.name]}")
+        raise LaunchError("launch.dtype", f"{where} is {array.dtype}, the kernel takes {NUMPY[t.dtype.name]}")
     if array.ndim != len(t.shape):
-        raise LaunchError("shape", f"{where} has {array.ndim} dimensions, the kernel takes {len(t.shape)}")
+        raise LaunchError("launch.shape", f"{where} has {array.ndim} dimensions, the kernel takes {len(t.shape)}")
     if not array.flags.c_contiguous:
-        raise LaunchError("contiguity", f"{where} is not contiguous", remedy="pass np.ascontiguousarray(...) of it")
+        raise LaunchError(
+            "launch.contiguous", f"{where} is not contiguous", remedy="pass np.ascontiguousarray(...) of it"
+        )
     for axis, extent in enumerate(t.shape):
         have = array.shape[axis]
         if isinstance(extent, Var) and extent.name not in env:
             env[extent.name], bound_by[extent.name] = have, f"{var.name}.shape[{axis}]"
         elif have != (want := evaluate(extent, env)):
             why = f" ({extent.name}, bound by {bound_by.get(extent.name)})" if isinstance(extent, Var) else ""
-            raise LaunchError("shape", f"{where}.shape[{axis}] is {have}, expected {want}{why}")
+            raise LaunchError("launch.shape", f"{where}.shape[{axis}] is {have}, expected {want}{why}")
 
 
 def evaluate(expr: Expr, env: Env) -> Any:

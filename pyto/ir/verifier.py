@@ -217,8 +217,11 @@ class _Verifier:
     def _alloc(self, op: Op) -> None:
         if len(op.results) != 1 or not isinstance(op.result.type, TileType) or not op.result.type.space:
             raise VerifyError("alloc makes one buffer in a memory space", op)
-        if op.attrs.get("slots", 0) < 1:
+        slots, offset = op.attrs.get("slots", 0), op.attrs.get("offset")
+        if type(slots) is not int or slots < 1:
             raise VerifyError("alloc needs at least one slot", op)
+        if offset is not None and (type(offset) is not int or offset < 0):
+            raise VerifyError(f"alloc: an offset is a number of bytes from 0, or none, not {offset!r}", op)
 
     def _for(self, op: Op) -> None:
         if len(op.args) < 3 or len(op.blocks) != 1:

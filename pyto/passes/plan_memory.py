@@ -32,6 +32,28 @@ class Buffer:
         return self.start <= other.end and other.start <= self.end
 
 
+def check_memory(program: Program, chip: Chip) -> None:
+    """Refuses buffers, placed by hand in IR as text, that do not lie in their memory."""
+    for function in program.device:
+        for op in function.body.ops:
+            if op.name == "alloc" and op.attrs["offset"] is not None:
+                t = op.result.type
+                assert isinstance(t, TileType) and t.space
+                capacity, unit = chip.capacity.get(t.space), chip.alignment.get(t.space, 1)
+                if capacity is None:
+                    continue
+                buffer = _buffer(op, chip)
+                end = op.attrs["offset"] + buffer.size
+                if end > capacity or op.attrs["offset"] % unit:
+                    raise CompileError(
+                        "memory-overflow",
+                        f"{buffer.name} lies from {op.attrs['offset']} to {end} B of {SPACE_NAMES[t.space]}, which has "
+                        f"{capacity} B",
+                        op.loc or function.loc,
+                        remedy=f"place it inside, at a multiple of {unit} B, or write `offset = none`",
+                    )
+
+
 MEMORY = ("auto", "distinct", "reuse")
 
 

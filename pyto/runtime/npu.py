@@ -13,7 +13,11 @@ def current_stream(tensor: Any) -> int:
     torch = sys.modules["torch"]
     npu = getattr(torch, "npu", None)
     if npu is None:
-        raise LaunchError("launch.no-torch-npu", "an argument is on an NPU, but torch_npu is not imported")
+        raise LaunchError(
+            "launch.no-torch-npu",
+            "an argument is on an NPU, but torch_npu is not imported",
+            remedy="import torch_npu",
+        )
     return int(npu.current_stream(tensor.device).npu_stream)
 
 

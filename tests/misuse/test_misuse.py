@@ -14,6 +14,7 @@ from types import ModuleType
 
 import pytest
 
+from pyto import compiler
 from pyto.errors import CompileError
 from pyto.frontends.python import CompileErrors, parse
 from pyto.language import JitFunction
@@ -101,7 +102,7 @@ def test_misuse(path: Path, name: str) -> None:
         return
     assert wanted, "no expectation below the mistake"
     with pytest.raises(CompileError) as caught:
-        parse(kernel)
+        compiler.lower(kernel) if path.stem == "lowered" else parse(kernel)
     errors = list(caught.value.errors) if isinstance(caught.value, CompileErrors) else [caught.value]
     got = [(e.id, e.loc.line, e.loc.col, e.loc.end_col) for e in errors if e.loc is not None]
     assert got == [(e.id, e.line, e.col, e.end_col) for e in wanted], str(caught.value)

@@ -9,6 +9,7 @@ import pytest
 import pyto.language as pl
 from pyto import compiler
 from pyto.errors import CompileError
+from pyto.frontends.text import parse
 from pyto.models.qwen3_14b.stages import STAGES
 from pyto.passes.plan_memory import _buffer, _lifetimes
 from pyto.target import DEFAULT_CHIP
@@ -39,6 +40,16 @@ def too_wide(x: pl.Tensor[[128, 192], pl.FP32], y: pl.Out[pl.Tensor[[128, 192], 
         b = pl.exp(a)
         c = pl.sqrt(a)
         y[:, :] = a * b + c
+
+
+@pytest.mark.parametrize("offset", ["4000000", "188415", "12"])
+def test_addresses_written_by_hand_lie_inside(offset: str) -> None:
+    program = next(s for s in compiler.lower(KERNELS["add_one"]).stages if s.name == "plan_memory").text
+    assert "offset = 0," in program
+    compiler.lower(parse(program))
+    with pytest.raises(CompileError, match="of UB, which has 188416 B") as raised:
+        compiler.lower(parse(program.replace("offset = 0,", f"offset = {offset},")))
+    assert raised.value.id == "memory-overflow"
 
 
 def test_overflow_names_the_live_tiles() -> None:
