@@ -18,6 +18,7 @@ LINKED = ("frontends", "codegen", "models")
 #: part -> the parts it may import; `errors`, `pyto` itself and the part's own modules are open to all.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "catalogue": set(),
     "numerics": {"ir"},
     "ir": set(),
     "target": {"ir"},
@@ -36,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tuning": {"compiler", "runtime", "build", "estimate", "language"},
     "cli": {
         "compiler", "build", "runtime", "interpreter", "simulator", "language", "frontends", "passes", "codegen", "ir",
-        "target", "models",
+        "target", "models", "catalogue",
     },
 }  # fmt: skip
 
