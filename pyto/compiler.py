@@ -26,10 +26,11 @@ from pyto.ir.nodes import Program
 from pyto.ir.printer import print_program
 from pyto.ir.verifier import verify
 from pyto.language import hooks
-from pyto.language.jit import JitFunction
+from pyto.language.jit import JitFunction, JitProgram
 from pyto.passes import FOR_CHIP, Pass, remaining
 from pyto.passes.plan_memory import MEMORY, check_memory, plan_memory
 from pyto.runtime import program as runtime
+from pyto.specialize import specialize
 from pyto.target import CHIPS, DEFAULT_CHIP, Chip
 
 
@@ -85,6 +86,9 @@ def find_kernels(path: str | Path) -> dict[str, JitFunction | Program]:
     module = _import(path)
     found: dict[str, JitFunction | Program] = {}
     for name, value in vars(module).items():
+        if isinstance(value, JitProgram):
+            value = value.entry
+            name = value.name
         if isinstance(value, JitFunction) and not value.inline and _defined_in(value, path):
             found.setdefault(value.name, value)
             if name != value.name and name not in found and value.name not in vars(module):
@@ -262,6 +266,9 @@ def load(kernel: JitFunction, toolchain: str = "cxx", chip: str | Chip = DEFAULT
 
 
 def _call(kernel: JitFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    if kernel.generic:
+        kernel, args = specialize(kernel, args, kwargs)
+        kwargs = {}
     return load(kernel, runtime.toolchain_for(tuple(args)))(*args, **kwargs)
 
 

@@ -31,8 +31,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "simulator": set(),
     "build": {"codegen", "target"},
     "runtime": {"build"},
+    "specialize": {"ir", "language", "runtime"},
     "compiler": {
         "ir", "target", "language", "frontends", "passes", "interpreter", "codegen", "build", "runtime", "numerics",
+        "specialize",
     },
     "tuning": {"compiler", "runtime", "build", "estimate", "language"},
     "cli": {

@@ -10,7 +10,7 @@ import traceback
 from typing import Any
 
 from pyto.errors import CompileError, InternalError, PytoError, UsageError
-from pyto.frontends.python import data_operations, debug  # noqa: F401 - they register what their operations mean
+from pyto.frontends.python import data_operations, debug, hints  # noqa: F401 - they register what operations mean
 from pyto.frontends.python.frame import Frame, Session
 from pyto.frontends.python.operations import OPERATIONS
 from pyto.frontends.python.signature import kernel_parameters
@@ -66,6 +66,7 @@ def parse(function: Any) -> Program:
         message = f"the front end failed here: {type(error).__name__}: {error}"
         raise InternalError(message, where.loc(statement), details=traceback.format_exc()) from error
     if not session.errors:
+        params = (*params, *session.outputs)
         for param in params:
             if param.direction == "out" and param.var not in session.written and isinstance(param.var.type, TensorType):
                 session.report(

@@ -130,7 +130,8 @@ def run_branches(frame: Frame, condition: Expr, node: ast.If) -> None:
     names = sorted(assigned([*node.body, *node.orelse]))
     live = frame.source.liveness(frame.node).after_if.get(node, frozenset())
     join = _Join(frame, node, truth(condition), frozenset(session.builder.names.used))
-    (one, first), (other, second) = join.blocks(lambda: frame.block(node.body), lambda: frame.block(node.orelse))
+    with session.branch():
+        (one, first), (other, second) = join.blocks(lambda: frame.block(node.body), lambda: frame.block(node.orelse))
     if len(session.errors) > errors:
         frame.env.update((n, Poison(None)) for n in names if not is_tensor(before.get(n)))
         return

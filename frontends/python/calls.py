@@ -21,7 +21,7 @@ OPERATIONS: dict[str, Operation] = {}
 
 _FOLDED = {builtins.abs, builtins.int, builtins.float, builtins.bool, builtins.len, builtins.round, builtins.sum}
 # Scheduling hints: whatever they are, the result is the same.
-_HINTS = frozenset({"deps", "optimizations", "dumps", "no_dep_args"})
+_HINTS = frozenset({"deps", "optimizations", "dumps", "no_dep_args", "attrs", "target_memory", "blayout", "slayout"})
 _INSTEAD = {
     "print": "print outside the kernel, or look at `pyto ir`",
     "range": "use pl.range, pl.unroll, pl.parallel or pl.pipeline",

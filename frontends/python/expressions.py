@@ -139,6 +139,7 @@ def binary(
     """`a op b` for any two values."""
     kind = type(op)
     symbol = _SYMBOLS[kind]
+    a, b = (frame.whole(v, where) for v, where in zip((a, b), at or (node, node)))
     if is_tile(a) or is_tile(b):
         return _tile_binary(frame, kind, a, b, node, hint, at or (node, node))
     for value, where in zip((a, b), at or (node, node)):

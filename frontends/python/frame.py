@@ -25,7 +25,7 @@ from pyto.frontends.python.values import (
     to_expr,
 )
 from pyto.ir.builder import Builder
-from pyto.ir.nodes import FP32, INDEX, Const, DType, Expr, Loc, Op, ScalarType, TileType, Type, Var
+from pyto.ir.nodes import FP32, INDEX, Const, DType, Expr, Loc, Op, Param, ScalarType, TensorType, TileType, Type, Var
 from pyto.ir.ops import OPS, OpError
 from pyto.ir.scalar import apply, substitute, variables
 from pyto.language.annotations import DynVar
@@ -43,7 +43,8 @@ class Session:
     ranges: inclusive bounds of scalars; lets: definitions of named scalars, down to parameters and loop indices.
     directions: of tensor parameters ("workspace" for `create_tensor`). written: tensors stored to so far.
     at: the statement being parsed. loops: index and bounds of the sequential loops around it, outermost first.
-    indices: of all loops so far; points: those of the loops that spread over cores.
+    indices: of all loops so far; points: those of the loops that spread over cores. outputs: tensors that the kernel
+    creates and returns. branches: depth of `if`. shown: places whose pl.static_print was shown.
     """
 
     constants: dict[str, Any] = field(default_factory=dict)
@@ -62,6 +63,10 @@ class Session:
     spmd_indices: list[Var] = field(default_factory=list)
     indices: set[Var] = field(default_factory=set)
     points: set[Var] = field(default_factory=set)
+    outputs: list[Param] = field(default_factory=list)
+    spmd_counts: list[Expr] = field(default_factory=list)
+    branches: int = 0
+    shown: set[Loc] = field(default_factory=set)
 
     def report(self, error: CompileError) -> None:
         if isinstance(error, Cascade):
@@ -98,6 +103,15 @@ class Session:
                     self.ranges.pop(var, None)
                 else:
                     self.ranges[var] = known
+
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        """Parses a branch of an `if`."""
+        self.branches += 1
+        try:
+            yield
+        finally:
+            self.branches -= 1
 
     @contextmanager
     def trial(self) -> Iterator[Callable[[], None]]:
@@ -312,7 +326,20 @@ class Frame:
             return value  # type: ignore[no-any-return]
         raise self.error("operand-kind", f"{what} must be a tensor, got {describe(value)}", node)
 
+    def whole(self, value: Any, node: ast.AST) -> Any:
+        """A tensor of compile-time shape as a tile with all of it, inside regions; anything else as it is."""
+        if self.session.region is None or not is_tensor(value):
+            return value
+        assert isinstance(value.type, TensorType)
+        if not all(isinstance(e, Const) for e in value.type.shape):
+            return value
+        from pyto.frontends.python.subscripts import Axis, load
+
+        axes = [Axis(Const(0), int(e.value), False, node) for e in value.type.shape if isinstance(e, Const)]
+        return load(self, value, axes, node, value.name)
+
     def tile(self, value: Any, node: ast.AST, what: str) -> Var:
+        value = self.whole(value, node)
         if is_tile(value):
             return value  # type: ignore[no-any-return]
         remedy = "load a part of it: x[a:b, c:d]" if is_tensor(value) else None

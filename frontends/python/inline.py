@@ -1,21 +1,34 @@
-"""Calls of inlined functions: the body is parsed again with the caller's values bound to the parameters."""
+"""Calls of functions: the body is parsed again with the caller's values bound to the parameters.
+
+The body of an incore function that host code calls is a region.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from pyto.frontends.python.calls import _plain_arguments
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.signature import bind_parameter, parameters_of
 from pyto.frontends.python.source import locate
-from pyto.frontends.python.statements import run
+from pyto.frontends.python.statements import region, run
 from pyto.language.jit import JitFunction
 
 MAX_DEPTH = 64
 
 
+Given = Sequence[tuple[str | None, Any, ast.AST]]  # (keyword or None, value, where)
+
+
 def inline_call(frame: Frame, callee: JitFunction, node: ast.Call, hint: str) -> Any:
+    given = [(keyword, frame.expr(arg), arg) for keyword, arg in _plain_arguments(frame, node)]
+    return call_with(frame, callee, given, node)
+
+
+def call_with(frame: Frame, callee: JitFunction, given: Given, node: ast.Call) -> Any:
+    """A call of a function with values."""
     depth, outer = 0, frame
     while outer.parent is not None:
         depth, outer = depth + 1, outer.parent
@@ -29,13 +42,16 @@ def inline_call(frame: Frame, callee: JitFunction, node: ast.Call, hint: str) ->
     source, function = locate(callee.fn)
     inner = Frame(frame.session, source, function, callee, frame)
     inner.call_loc = frame.loc(node)
-    values = _bind(frame, inner, callee, node)
+    values = _bind(frame, inner, callee, given, node)
     for parameter in parameters_of(inner):
         value, where = values[parameter.name]
         bind_parameter(inner, parameter, value, where, frame)
     inner.nested = 0
     errors = len(frame.session.errors)
-    run(inner, function.body)
+    if callee.kind == "incore" and frame.session.region is None:
+        region(inner, function.body, (callee.name, function), function, whole=True)
+    else:
+        run(inner, function.body)
     if len(frame.session.errors) > errors and inner.returned is None:
         from pyto.frontends.python.values import Cascade
 
@@ -51,11 +67,13 @@ def inline_call(frame: Frame, callee: JitFunction, node: ast.Call, hint: str) ->
     return inner.returned
 
 
-def _bind(frame: Frame, inner: Frame, callee: JitFunction, node: ast.Call) -> dict[str, tuple[Any, ast.AST]]:
+def _bind(
+    frame: Frame, inner: Frame, callee: JitFunction, given: Given, node: ast.Call
+) -> dict[str, tuple[Any, ast.AST]]:
     parameters = parameters_of(inner)
     names = [p.name for p in parameters]
     values: dict[str, tuple[Any, ast.AST]] = {}
-    for i, (keyword, arg) in enumerate(_plain_arguments(frame, node)):
+    for i, (keyword, value, arg) in enumerate(given):
         if keyword is None and i >= len(names):
             raise frame.error("bad-argument", f"{callee.name} takes {len(names)} arguments, got {i + 1}", arg)
         name = names[i] if keyword is None else keyword
@@ -65,7 +83,7 @@ def _bind(frame: Frame, inner: Frame, callee: JitFunction, node: ast.Call) -> di
             )
         if name in values:
             raise frame.error("bad-argument", f"{callee.name}: argument {name!r} is given twice", arg)
-        values[name] = (frame.expr(arg), arg)
+        values[name] = (value, arg)
     for parameter in parameters:
         if parameter.name not in values:
             if parameter.default is parameter.MISSING:

@@ -34,11 +34,12 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
 
 class Liveness:
     """Backward liveness of the names of one function. `carried[for node]` are the names that the loop carries,
-    `after_if[if node]` those that are read after the `if`."""
+    `after_if[if node]` and `after_with[with node]` those that are read after the block."""
 
     def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.carried: dict[ast.AST, Live] = {}
         self.after_if: dict[ast.AST, Live] = {}
+        self.after_with: dict[ast.AST, Live] = {}
         self._block(function.body, _NONE)
 
     def _block(self, statements: Sequence[ast.stmt], live: Live) -> Live:
@@ -73,6 +74,7 @@ class Liveness:
             self.after_if[node] = live
             return self._block(node.body, live) | self._block(node.orelse, live) | _reads(node.test)
         if isinstance(node, ast.With):
+            self.after_with[node] = live
             live = self._block(node.body, live)
             bound = assigned(i.optional_vars for i in node.items if i.optional_vars)
             return frozenset((live - bound).union(*(_reads(i.context_expr) for i in node.items)))

@@ -28,7 +28,7 @@ from pyto.ir.ranges import trip_count
 from pyto.ir.scalar import apply, substitute, variables
 from pyto.language.intrinsics import Intrinsic
 
-LOOPS = ("range", "parallel", "pipeline", "unroll", "spmd")
+LOOPS = ("range", "parallel", "pipeline", "unroll", "spmd", "while_")
 MAX_UNROLL = 1024
 _USE = "for i in pl.range(n), pl.parallel(n), pl.pipeline(n, stage=2), pl.unroll(n) or pl.spmd(n)"
 
@@ -59,6 +59,9 @@ def for_loop(frame: Frame, node: ast.For) -> None:
             "put it after the loop",
         )
     header = _header(frame, node)
+    if header.kind == "while":
+        _while_loop(frame, node, header)
+        return
     if header.kind == "unroll":
         _unroll(frame, node, header)
         return
@@ -89,6 +92,24 @@ def while_loop(frame: Frame, node: ast.While) -> None:
     _loop(frame, node, Header("while", node.test, test=node.test), None, [], node.body)
 
 
+def _while_loop(frame: Frame, node: ast.For, header: Header) -> None:
+    """`for (a, b) in pl.while_(init_values=(x, y)):`, whose body begins with pl.cond."""
+    first, *body = node.body
+    test = first.value if isinstance(first, ast.Expr) else None
+    callee = frame.expr(test.func) if isinstance(test, ast.Call) else None
+    if not isinstance(callee, Intrinsic) or callee.name != "cond" or not isinstance(test, ast.Call) or not body:
+        raise frame.error("bad-loop", "a pl.while_ loop begins with pl.cond", first, "pl.cond(condition to go on)")
+    if len(test.args) != 1 or test.keywords:
+        raise frame.error("bad-argument", "pl.cond takes one condition", test, "pl.cond(condition to go on)")
+    if frame.session.region is None:
+        raise frame.error(
+            "host-loop", "pl.while_ outside a region is not part of the language", header.call, "put it into the region"
+        )
+    names = _bind_inits(frame, node.target, header)
+    header.test = test.args[0]
+    _loop(frame, node, header, None, names, body)
+
+
 # ----------------------------------------------------------------------------------------- headers
 
 
@@ -99,6 +120,8 @@ def _header(frame: Frame, node: ast.For) -> Header:
         what = "Python's range" if callee is range else "this"
         raise frame.error("bad-loop", f"{what} is not a loop of the language", call, f"write {_USE}")
     arguments = bind_arguments(frame, callee, call)
+    if callee.name == "while_":
+        return Header("while", call, arguments)
     if callee.name == "spmd":
         count, count_node = arguments["core_num"]
         stop = frame.integer(count, count_node, "the number of blocks")
@@ -131,13 +154,11 @@ def _header(frame: Frame, node: ast.For) -> Header:
 
 def _targets(frame: Frame, node: ast.For, header: Header) -> tuple[str, list[str]]:
     """The name of the index, and the names of `init_values` (whose first values are bound here)."""
-    init, init_node = header.arguments.get("init_values", (None, None))
+    init, _ = header.arguments.get("init_values", (None, None))
     if init is None:
         if not isinstance(node.target, ast.Name):
             raise frame.error("bad-target", "the index of a loop needs a plain name", node.target)
         return node.target.id, []
-    if not isinstance(init, (tuple, list)):
-        raise frame.error("operand-kind", f"init_values must be a tuple, got {describe(init)}", init_node or node)
     target = node.target
     shape_ok = (
         isinstance(target, ast.Tuple)
@@ -145,13 +166,26 @@ def _targets(frame: Frame, node: ast.For, header: Header) -> tuple[str, list[str
         and isinstance(target.elts[0], ast.Name)
         and isinstance(target.elts[1], ast.Tuple)
     )
-    if not shape_ok or not all(isinstance(e, ast.Name) for e in target.elts[1].elts):  # type: ignore[attr-defined]
+    if not shape_ok:
         raise frame.error("bad-target", "a loop with init_values needs `for i, (a, b) in ...`", target)
-    names = [e.id for e in target.elts[1].elts]  # type: ignore[attr-defined]
+    names = _bind_inits(frame, target.elts[1], header)  # type: ignore[attr-defined]
+    return target.elts[0].id, names  # type: ignore[attr-defined]
+
+
+def _bind_inits(frame: Frame, target: ast.expr, header: Header) -> list[str]:
+    """Binds the names of `init_values` to their first values."""
+    init, init_node = header.arguments["init_values"]
+    if not isinstance(init, (tuple, list)):
+        text = f"init_values must be a tuple, got {describe(init)}"
+        raise frame.error("operand-kind", text, init_node or header.call)
+    elements = target.elts if isinstance(target, ast.Tuple) else []
+    names = [e.id for e in elements if isinstance(e, ast.Name)]
+    if not isinstance(target, ast.Tuple) or len(names) != len(elements):
+        raise frame.error("bad-target", "init_values need a tuple of plain names: `(a, b)`", target)
     if len(names) != len(init):
         raise frame.error("unpack", f"{len(init)} init_values for {len(names)} names", target)
     frame.env.update(zip(names, init))
-    return target.elts[0].id, names  # type: ignore[attr-defined]
+    return names
 
 
 # ------------------------------------------------------------------------------------------- loops
@@ -384,6 +418,7 @@ def _body(frame: Frame, node: ast.AST, header: Header, index: Var, body: Sequenc
         run(frame, body)
         return
     session.spmd_indices.append(index)
+    session.spmd_counts.append(header.bounds[1])
     try:
         if in_region:
             run(frame, body)
@@ -391,6 +426,7 @@ def _body(frame: Frame, node: ast.AST, header: Header, index: Var, body: Sequenc
             region(frame, body, header.arguments["name_hint"], header.call)
     finally:
         session.spmd_indices.pop()
+        session.spmd_counts.pop()
 
 
 def _after(

@@ -14,7 +14,7 @@ from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.matrix import starts_over
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.subscripts import Axis, assemble_tile, load, slice_tile, store, window
-from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
+from pyto.frontends.python.values import Transposed, describe, is_number, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.nodes import BF16, FP16, INDEX, Const, DType, Expr, Op, TensorType, TileType, Var, const
 from pyto.ir.ops import OPS, OpDef
 from pyto.ir.ops.masks import KINDS
@@ -32,7 +32,7 @@ def _pair(argument: tuple[Any, ast.AST | None], node: ast.AST) -> tuple[Any, ast
 
 def _vector_operation(op: OpDef) -> None:
     def build(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
-        pairs = [_pair(arguments[p], node) for p in op.params]
+        pairs = [(frame.whole(v, at), at) for v, at in (_pair(arguments[p], node) for p in op.params)]
         tile = next((v for v, _ in pairs if is_tile(v)), None)
         if tile is None and op.scalar:
             for value, where in pairs:
@@ -145,10 +145,22 @@ def _sels(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     return OPERATIONS["sel"](frame, node, arguments, hint)
 
 
+def _transposes(frame: Frame, arguments: Arguments, node: ast.AST) -> dict[str, Any]:
+    """`a_trans` and `b_trans`; a transposed view as an operand turns its flag round."""
+    attrs = {}
+    for flag, operand in (("a_trans", "lhs"), ("b_trans", "rhs")):
+        attrs[flag] = _flag(frame, arguments, flag, node)
+        value, at = arguments[operand]
+        if isinstance(value, Transposed):
+            attrs[flag] = not attrs[flag]
+            arguments[operand] = value.tile, at
+    return attrs
+
+
 @operation("matmul")
 def _matmul(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    attrs = _transposes(frame, arguments, node)
     lhs, rhs = _operands(frame, "matmul", node, arguments)
-    attrs: dict[str, Any] = {n: _flag(frame, arguments, n, node) for n in ("a_trans", "b_trans")}
     out_dtype, at = arguments["out_dtype"]
     if out_dtype is not None:
         attrs["out_dtype"] = frame.dtype(out_dtype, at or node, "out_dtype")
@@ -158,8 +170,8 @@ def _matmul(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> An
 
 @operation("matmul_acc")
 def _matmul_acc(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    attrs = _transposes(frame, arguments, node)
     operands = (*_operands(frame, "matmul_acc", node, arguments), *starts_over(frame, node, arguments))
-    attrs = {n: _flag(frame, arguments, n, node) for n in ("a_trans", "b_trans")}
     return frame.emit("matmul_acc", operands, attrs, node, hint)
 
 
@@ -440,6 +452,8 @@ for _name in ("range", "parallel", "pipeline", "unroll"):
     _misplaced(_name, f"for i in pl.{_name}(...):")
 _misplaced("spmd", "for i in pl.spmd(n):")
 _misplaced("at", "with pl.at(level=pl.Level.CORE_GROUP):")
-_misplaced("yield_", "it ends the body of a loop with init_values")
+_misplaced("while_", "for (a, b) in pl.while_(init_values=(x, y)):")
+for _name in ("manual_scope", "scope", "cluster", "incore"):
+    _misplaced(_name, f"with pl.{_name}():")
 
 __all__ = ["OPERATIONS", "tile_shape"]

@@ -40,8 +40,13 @@ def parameters_of(frame: Frame) -> list[Parameter]:
         if extra is not None:
             raise frame.error("bad-signature", f"{what} is not part of the language", extra, "write the parameters out")
     out = []
-    arguments = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
     positional = [*spec.posonlyargs, *spec.args]
+    if frame.function.program is not None:
+        if not positional:
+            text = f"{frame.function.name} is a method of {frame.function.program.name} and has no `self`"
+            raise frame.error("bad-signature", text, function, "make it the first parameter")
+        frame.env[positional.pop(0).arg] = frame.function.program
+    arguments = [*positional, *spec.kwonlyargs]
     defaults: dict[str, Any] = dict(fn.__kwdefaults__ or {})
     values = fn.__defaults__ or ()
     defaults.update((a.arg, v) for a, v in zip(positional[len(positional) - len(values) :], values))
@@ -105,6 +110,9 @@ def kernel_parameters(frame: Frame) -> tuple[tuple[Param, ...], tuple[Var, ...]]
     """Parameters and dims of a kernel; its names are bound in the frame."""
     session = frame.session
     parameters = parameters_of(frame)
+    for name, value in frame.function.values.items():
+        frame.env[name] = value
+    parameters = [p for p in parameters if p.name not in frame.function.values]
     for parameter in parameters:
         _declare_dims(frame, parameter)
     for name in session.dims:
@@ -192,9 +200,9 @@ def _kernel_type(frame: Frame, parameter: Parameter) -> TensorType | ScalarType:
     if annotation is Tensor:
         raise frame.error(
             "bad-signature",
-            f"{parameter.name}: a kernel's tensors need dims and an element type",
+            f"{parameter.name}: the arguments of a call give a bare pl.Tensor its shape: by itself the kernel has none",
             parameter.place,
-            f"{parameter.name}: pl.Tensor[[16, 128], pl.FP32]",
+            f"call it from Python, or give dims and an element type: {parameter.name}: pl.Tensor[[16, 128], pl.FP32]",
         )
     what = "has no annotation" if parameter.annotation is None else f"is annotated with {describe(annotation)}"
     raise frame.error("bad-signature", f"{parameter.name} {what}", parameter.place, f"annotate it with {_KINDS}")
@@ -216,7 +224,9 @@ def bind_parameter(inner: Frame, parameter: Parameter, value: Any, where: ast.AS
                 f"{parameter.name} of {inner.function.name} must be a {kind}, got {describe(value)}",
                 where,
             )
-    elif annotation is Scalar or isinstance(annotation, ScalarAnnotation):
+    elif annotation is Scalar or isinstance(annotation, (ScalarAnnotation, DType)):
+        if isinstance(annotation, DType):
+            annotation = ScalarAnnotation(annotation)
         if not (is_number(value) or is_runtime_scalar(value)):
             raise caller.error(
                 "operand-kind",

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyto.errors import CompileError
 from pyto.frontends.python.branches import run_branches
+from pyto.frontends.python.escapes import escape, promote
 from pyto.frontends.python.expressions import decide, evaluate
 from pyto.frontends.python.frame import Frame, PeelFirst
 from pyto.frontends.python.liveness import assigned
@@ -21,6 +22,7 @@ from pyto.ir.scalar import substitute, variables
 from pyto.language.enums import Level
 from pyto.language.intrinsics import Intrinsic
 
+CONTEXTS = ("at", "spmd", "incore", "manual_scope", "scope", "cluster")
 REFUSED_STATEMENTS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Try: ("try", "errors are found when the kernel is compiled"),
     ast.Raise: ("raise", "use pl.static_assert for compile-time conditions"),
@@ -181,7 +183,8 @@ def _if(frame: Frame, node: ast.If) -> None:
         _peel(frame, condition)
         run_branches(frame, condition, node)
         return
-    run(frame, node.body if decided else node.orelse)
+    with frame.session.branch():
+        run(frame, node.body if decided else node.orelse)
 
 
 def _peel(frame: Frame, condition: Expr) -> None:
@@ -207,10 +210,12 @@ def _return(frame: Frame, node: ast.Return) -> None:
     value = evaluate(frame, node.value) if node.value is not None else None
     if frame.parent is None and value is not None:
         for item in value if isinstance(value, (tuple, list)) else [value]:
+            if is_tensor(item) and promote(frame, item):
+                continue
             if not is_tensor(item) or frame.session.directions.get(item) not in ("out", "inout"):
                 raise frame.error(
                     "bad-return",
-                    f"a kernel returns its pl.Out and pl.InOut parameters, not {describe(item)}",
+                    f"a kernel returns its outputs and tensors that it made, not {describe(item)}",
                     node.value or node,
                     "store the result to an out parameter and return that",
                 )
@@ -233,7 +238,7 @@ def _with(frame: Frame, node: ast.With) -> None:
     if (
         not isinstance(call, ast.Call)
         or not isinstance(callee, Intrinsic)
-        or callee.name not in ("at", "spmd")
+        or callee.name not in CONTEXTS
         or callee.refused
     ):
         if isinstance(callee, Intrinsic) and callee.refused:
@@ -250,19 +255,31 @@ def _with(frame: Frame, node: ast.With) -> None:
     if callee.name == "spmd":
         spmd_block(frame, node, call, arguments)
         return
-    level, level_node = arguments["level"]
-    if level is not Level.CORE_GROUP:
+    if callee.name in ("manual_scope", "scope", "cluster"):
+        run(frame, node.body)
+        return
+    level, level_node = arguments.get("level", (None, None))
+    if level not in (None, Level.CORE_GROUP):
         raise frame.error(
             "unsupported",
             f"pl.at runs on a core group, not on {describe(level)}",
-            level_node,
+            level_node or call,
             "level=pl.Level.CORE_GROUP",
         )
-    region(frame, node.body, arguments["name_hint"], call)
+    live = frame.source.liveness(frame.node).after_with.get(node, frozenset())
+    region(frame, node.body, arguments["name_hint"], call, live)
 
 
-def region(frame: Frame, body: Sequence[ast.stmt], hint: tuple[Any, ast.AST | None], node: ast.AST) -> None:
-    """One region with `body`; what it computes on tiles ends with it."""
+def region(
+    frame: Frame,
+    body: Sequence[ast.stmt],
+    hint: tuple[Any, ast.AST | None],
+    node: ast.AST,
+    live: frozenset[str] = frozenset(),
+    whole: bool = False,
+) -> None:
+    """One region with `body`. Tiles that are `live` behind it become tensors. `whole`: it is a function's whole body,
+    and what that returns is live."""
     session = frame.session
     if session.region is not None:
         raise frame.error(
@@ -276,15 +293,18 @@ def region(frame: Frame, body: Sequence[ast.stmt], hint: tuple[Any, ast.AST | No
         raise frame.error("operand-kind", f"name_hint must be a string, got {describe(name)}", name_node or node)
     before = dict(frame.env)
     session.region = frame.loc(node)
-    frame.nested += 1
+    frame.nested += not whole
     try:
         with session.builder.block() as ops:
             run(frame, body)
+            kept = escape(frame, before, live, node)
             session.builder.append(Op("yield", loc=frame.loc(node)))
     finally:
         region_line = session.region.line
         session.region = None
-        frame.nested -= 1
+        frame.nested -= not whole
+    for tensor in kept:
+        session.builder.append(Op("create_tensor", (), (tensor,), {}, loc=frame.loc(node)))
     op = Op("region", attrs={"name": _region_name(frame, name)}, blocks=(Block((), tuple(ops)),), loc=frame.loc(node))
     session.builder.append(op)
     _close(frame, before, region_line)

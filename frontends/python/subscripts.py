@@ -9,7 +9,7 @@ from typing import Any
 
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.proofs import at_most, not_negative
-from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
+from pyto.frontends.python.values import TaskId, describe, is_number, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.nodes import BF16, FP16, FP32, INT8, INT16, INT32, Const, Expr, TensorType, TileType, Var, const
 from pyto.ir.scalar import apply
 
@@ -156,6 +156,8 @@ def load_subscript(frame: Frame, node: ast.Subscript, hint: str = "") -> Any:
     base = frame.expr(node.value)
     if isinstance(base, (list, tuple, str)):
         return _element(frame, base, node)
+    if isinstance(base, TaskId):
+        return base
     if not (is_tensor(base) or is_tile(base)):
         raise frame.error("operand-kind", f"{describe(base)} cannot be indexed", node)
     axes = parse_window(frame, base, node)
@@ -310,6 +312,8 @@ def store_subscript(
         )
     name = target.value.id
     base = frame.expr(target.value)
+    if isinstance(base, TaskId):
+        return
     if not (is_tensor(base) or is_tile(base)):
         raise frame.error("bad-target", f"{describe(base)} has no elements to assign", target.value)
     axes = parse_window(frame, base, target)

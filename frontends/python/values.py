@@ -28,6 +28,13 @@ class TaskId:
     """`with pl.at(...) as name`: a scheduling handle, good for hints only."""
 
 
+@dataclass(frozen=True)
+class Transposed:
+    """A tile with rows and columns exchanged, which operands of a matmul can be."""
+
+    tile: Var
+
+
 class Cascade(CompileError):
     """Follows from an error that was reported already; never shown."""
 
@@ -100,12 +107,14 @@ def describe(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, TaskId):
         return "a task id"
+    if isinstance(value, Transposed):
+        return "a transposed view"
     if isinstance(value, type) or callable(value):
         return f"the Python object {getattr(value, '__name__', value)!s}"
     return f"an object of type {type(value).__name__}"
 
 
 __all__ = [
-    "Cascade", "CompileErrors", "Loc", "Poison", "TaskId", "combine", "describe", "is_number", "is_runtime_scalar",
-    "is_tensor", "is_tile", "plain", "to_expr",
+    "Cascade", "CompileErrors", "Loc", "Poison", "TaskId", "Transposed", "combine", "describe", "is_number",
+    "is_runtime_scalar", "is_tensor", "is_tile", "plain", "to_expr",
 ]  # fmt: skip

@@ -14,9 +14,19 @@ from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INDEX, INT8, INT16, INT32, UIN
 from pyto.language import vocabulary as _vocabulary
 from pyto.language.annotations import DynVar, InOut, Out, Scalar, Tensor, Tile, dynamic
 from pyto.language.autotune import autotune
-from pyto.language.enums import AtomicType, Level, MaskPattern, MemorySpace, PadValue, SplitMode, TensorLayout
+from pyto.language.enums import (
+    AtomicType,
+    FunctionType,
+    Level,
+    MaskPattern,
+    MemorySpace,
+    PadValue,
+    Role,
+    SplitMode,
+    TensorLayout,
+)
 from pyto.language.intrinsics import Intrinsic
-from pyto.language.jit import JitFunction, jit
+from pyto.language.jit import JitFunction, JitProgram, function, inline, jit, program
 from pyto.language.vocabulary_data import TILE_NAMES as _TILE_NAMES
 
 Mem = MemorySpace
@@ -55,6 +65,8 @@ def _namespace(spelled: str) -> _Namespace:
     return _Namespace(spelled, names)
 
 
+TASK_ID = "task id"
+array = _Namespace("pl.array", {"create": _vocabulary.INTRINSICS["task_array"]})
 tensor = _namespace("pl.tensor")
 tile = _namespace("pl.tile")
 tile.MaskPattern = MaskPattern
@@ -79,10 +91,52 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "BF16", "BOOL", "FP16", "FP32", "INDEX", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
-    "AtomicType", "CompileError", "DType", "DynVar", "InOut", "JitFunction", "Level", "MaskPattern", "Mem",
-    "MemorySpace", "Out", "PadValue", "PytoError", "Scalar", "SplitMode", "Tensor", "TensorLayout", "Tile",
-    "UsageError", "autotune", "cross_core_slot", "dynamic", "jit", "split", "system",
-    "tensor", "tile",
+    "BF16",
+    "BOOL",
+    "FP16",
+    "FP32",
+    "INDEX",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "TASK_ID",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "AtomicType",
+    "CompileError",
+    "DType",
+    "DynVar",
+    "FunctionType",
+    "InOut",
+    "JitFunction",
+    "JitProgram",
+    "Level",
+    "MaskPattern",
+    "Mem",
+    "MemorySpace",
+    "Out",
+    "PadValue",
+    "PytoError",
+    "Role",
+    "Scalar",
+    "SplitMode",
+    "Tensor",
+    "TensorLayout",
+    "Tile",
+    "UsageError",
+    "array",
+    "autotune",
+    "cross_core_slot",
+    "dynamic",
+    "function",
+    "inline",
+    "jit",
+    "program",
+    "split",
+    "system",
+    "tensor",
+    "tile",
 ]  # fmt: skip
 __all__ += list(_vocabulary.INTRINSICS) + list(_vocabulary.ALIASES)

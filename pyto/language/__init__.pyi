@@ -22,7 +22,13 @@ from pyto.language.enums import PadValue as PadValue
 from pyto.language.enums import SplitMode as SplitMode
 from pyto.language.enums import TensorLayout as TensorLayout
 from pyto.language.autotune import autotune as autotune
+from pyto.language.enums import FunctionType as FunctionType
+from pyto.language.enums import Role as Role
 from pyto.language.jit import JitFunction as JitFunction
+from pyto.language.jit import JitProgram as JitProgram
+from pyto.language.jit import function as function
+from pyto.language.jit import inline as inline
+from pyto.language.jit import program as program
 
 FP32: DType
 FP16: DType
@@ -36,6 +42,9 @@ UINT16: DType
 UINT32: DType
 BOOL: DType
 INDEX: DType
+TASK_ID: Any
+array: Any
+system: Any
 Mem = MemorySpace
 
 class Tensor:
@@ -74,6 +83,14 @@ class _Jit:
     def inline(self, fn: Callable[..., Any], *, auto_scope: bool = True) -> JitFunction: ...
     @overload
     def inline(self, fn: None = None, *, auto_scope: bool = True) -> Callable[[Callable[..., Any]], JitFunction]: ...
+    @overload
+    def incore(self, fn: Callable[..., Any], *, level: Any = None) -> JitFunction: ...
+    @overload
+    def incore(self, fn: None = None, *, level: Any = None) -> Callable[[Callable[..., Any]], JitFunction]: ...
+    @overload
+    def opaque(self, fn: Callable[..., Any], *, auto_scope: bool = True) -> JitFunction: ...
+    @overload
+    def opaque(self, fn: None = None, *, auto_scope: bool = True) -> Callable[[Callable[..., Any]], JitFunction]: ...
 
 jit: _Jit
 
@@ -215,7 +232,7 @@ def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: boo
     """acc + lhs times rhs, in place; lhs times rhs alone where init_cond holds."""
 def full(shape: Any, dtype: DType, value: Any) -> Tile:
     """A tile of one value."""
-def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
+def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None, target_memory: Any = None) -> Tile:
     """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
 def load(tensor: Any, offsets: Any, shapes: Any, valid_shape: Any = None, target_memory: Any = None, clamp: bool = False) -> Tile:
     """A window of a tensor as a tile; past the end of the tensor the tile is not valid."""
@@ -257,10 +274,10 @@ def unroll(*bounds: Any) -> Iterator[int]:
     """Loop with compile-time bounds, written out iteration by iteration."""
 def spmd(core_num: Any, *, sync_start: bool = False, name_hint: str = '', optimizations: Any = None, deps: Any = None, allow_early_resolve: bool = False, predicate: Any = None) -> Any:
     """`for i in pl.spmd(n)`: n independent regions, i from 0 to n - 1. `with pl.spmd(n)`: i is pl.get_block_idx()."""
-def at(level: Level, role: Any = None, *, optimizations: Any = None, deps: Any = None, no_dep_args: Any = None, dumps: Any = None, allow_early_resolve: bool = False, name_hint: str = '', windowize: bool = False) -> AbstractContextManager[Any]:
+def at(level: Level | None = None, role: Any = None, *, optimizations: Any = None, deps: Any = None, no_dep_args: Any = None, dumps: Any = None, allow_early_resolve: bool = False, name_hint: str = '', windowize: bool = False) -> AbstractContextManager[Any]:
     """`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core."""
 def yield_(*values: Any) -> Any:
-    """Ends the body of a loop with `init_values`: the values of the next iteration."""
+    """Ends the body of a loop with `init_values`: the values of the next iteration; or a branch of an `if`."""
 def matmul_bias(lhs: Any, rhs: Any, bias: Any) -> Any:
     """lhs [M, K] times rhs [K, N] plus the row bias [1, N], of the product's type."""
 def gemv(lhs: Any, rhs: Any, acc_phase: Any = 'unspecified') -> Any:
@@ -303,11 +320,43 @@ def scatter_update(input: Any, *operands: Any, dim: Any = None, index: Any = Non
     """Rows of src to the rows of a tensor or tile that the index names; the last of equal indices counts."""
 def mscatter(src: Any, idx: Any, output_tensor: Any) -> Any:
     """Elements of a tile to a tensor by index."""
+def move(tile: Any, target_memory: Any = None, blayout: Any = None, slayout: Any = None) -> Any:
+    """The tile itself: pyto places tiles in memories."""
+def create_l1(shape: Any, dtype: DType) -> Any:
+    """A tile whose lanes are undefined: pyto places tiles in memories."""
+def transpose_view(tile: Any) -> Any:
+    """A tile read with rows and columns exchanged, for an operand of pl.matmul."""
+def while_(*, init_values: Any) -> Any:
+    """`for (a, b) in pl.while_(init_values=(x, y))`: goes on while the pl.cond that begins the body holds."""
+def cond(condition: Any) -> Any:
+    """The first statement of a pl.while_ loop: the condition to go on."""
+def static_print(*values: Any) -> Any:
+    """Shows values and types when the kernel is compiled."""
+def func_attr(attrs: Any) -> Any:
+    """Attributes of a function: hints, accepted and never needed."""
+def get_block_num() -> Any:
+    """The number of regions of the innermost `pl.spmd`."""
+def manual_scope() -> Any:
+    """`with pl.manual_scope()`: a hint; the order of the statements holds."""
+def scope(*, mode: Any = None) -> Any:
+    """`with pl.scope()`: a hint; the order of the statements holds."""
+def cluster(*, name_hint: str = '') -> Any:
+    """`with pl.cluster()`: a hint; cores are chosen for each region."""
+def incore(*, name_hint: str = '') -> Any:
+    """`with pl.incore()`: a region, the same as pl.at on a core group."""
+def submit(*call: Any, deps: Any = None, allow_early_resolve: bool = False, dumps: Any = None, no_dep_args: Any = None) -> Any:
+    """`out, task = pl.submit(function, *arguments)`: the call, and a task id for `deps`, which is a hint."""
+def no_dep(tensor: Any) -> Any:
+    """The tensor itself: a hint."""
+def dump_tag(*tensors: Any) -> Any:
+    """A hint for tools of other compilers: changes nothing."""
+def task_array(size: Any, dtype: DType | None = None) -> Any:
+    """Task ids for `deps`: hints, accepted and never needed."""
+def task_dummy(*, deps: Any = None) -> Any:
+    """A task id for `deps`: a hint, accepted and never needed."""
+def task_invalid() -> Any:
+    """A task id for `deps`: a hint, accepted and never needed."""
 def gather_compare(*args: Any) -> Any:
-    """Not supported yet."""
-def while_(*args: Any) -> Any:
-    """Not supported yet."""
-def cond(*args: Any) -> Any:
     """Not supported yet."""
 def row_argmax(*args: Any) -> Any:
     """Not supported yet."""
@@ -323,37 +372,15 @@ def mgather(*args: Any) -> Any:
     """Not supported yet."""
 def tri(*args: Any) -> Any:
     """Not supported yet."""
-def submit(*args: Any) -> Any:
-    """Not supported yet."""
 def spmd_submit(*args: Any) -> Any:
-    """Not supported yet."""
-def manual_scope(*args: Any) -> Any:
-    """Not supported yet."""
-def scope(*args: Any) -> Any:
-    """Not supported yet."""
-def cluster(*args: Any) -> Any:
     """Not supported yet."""
 def split_aiv(*args: Any) -> Any:
     """Not supported yet."""
-def static_print(*args: Any) -> Any:
-    """Not supported yet."""
-def func_attr(*args: Any) -> Any:
-    """Not supported yet."""
-def get_block_num(*args: Any) -> Any:
-    """Not supported yet."""
 def get_subblock_idx(*args: Any) -> Any:
-    """Not supported yet."""
-def create_l1(*args: Any) -> Any:
-    """Not supported yet."""
-def move(*args: Any) -> Any:
     """Not supported yet."""
 def extract(*args: Any) -> Any:
     """Not supported yet."""
 def paged_gather(*args: Any) -> Any:
-    """Not supported yet."""
-def no_dep(*args: Any) -> Any:
-    """Not supported yet."""
-def dump_tag(*args: Any) -> Any:
     """Not supported yet."""
 def sin(*args: Any) -> Any:
     """Not supported: the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host."""
@@ -437,9 +464,9 @@ def rems(lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
     """The remainder of lhs / rhs with the sign of rhs; of floats exact while |lhs / rhs| < 4096; of integers by 0: lhs."""
 def cmps(lhs: Any, rhs: Any, cmp_type: Any = 0) -> Tile:
     """Compares element by element (cmp_type: 0 ==, 1 !=, 2 <, 3 <=, 4 >, 5 >=; or the operators): 1 where it holds, else 0, in the element type of lhs. The operators give bools."""
-def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
+def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None, target_memory: Any = None) -> Tile:
     """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
-def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
+def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None, target_memory: Any = None) -> Tile:
     """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
 
 class _Functions:
@@ -646,7 +673,7 @@ class _Functions:
     def full(shape: Any, dtype: DType, value: Any) -> Tile:
         """A tile of one value."""
     @staticmethod
-    def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
+    def create_tensor(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None, target_memory: Any = None) -> Tile:
         """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
     @staticmethod
     def load(tensor: Any, offsets: Any, shapes: Any, valid_shape: Any = None, target_memory: Any = None, clamp: bool = False) -> Tile:
@@ -709,11 +736,11 @@ class _Functions:
     def spmd(core_num: Any, *, sync_start: bool = False, name_hint: str = '', optimizations: Any = None, deps: Any = None, allow_early_resolve: bool = False, predicate: Any = None) -> Any:
         """`for i in pl.spmd(n)`: n independent regions, i from 0 to n - 1. `with pl.spmd(n)`: i is pl.get_block_idx()."""
     @staticmethod
-    def at(level: Level, role: Any = None, *, optimizations: Any = None, deps: Any = None, no_dep_args: Any = None, dumps: Any = None, allow_early_resolve: bool = False, name_hint: str = '', windowize: bool = False) -> AbstractContextManager[Any]:
+    def at(level: Level | None = None, role: Any = None, *, optimizations: Any = None, deps: Any = None, no_dep_args: Any = None, dumps: Any = None, allow_early_resolve: bool = False, name_hint: str = '', windowize: bool = False) -> AbstractContextManager[Any]:
         """`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core."""
     @staticmethod
     def yield_(*values: Any) -> Any:
-        """Ends the body of a loop with `init_values`: the values of the next iteration."""
+        """Ends the body of a loop with `init_values`: the values of the next iteration; or a branch of an `if`."""
     @staticmethod
     def matmul_bias(lhs: Any, rhs: Any, bias: Any) -> Any:
         """lhs [M, K] times rhs [K, N] plus the row bias [1, N], of the product's type."""
@@ -778,13 +805,61 @@ class _Functions:
     def mscatter(src: Any, idx: Any, output_tensor: Any) -> Any:
         """Elements of a tile to a tensor by index."""
     @staticmethod
+    def move(tile: Any, target_memory: Any = None, blayout: Any = None, slayout: Any = None) -> Any:
+        """The tile itself: pyto places tiles in memories."""
+    @staticmethod
+    def create_l1(shape: Any, dtype: DType) -> Any:
+        """A tile whose lanes are undefined: pyto places tiles in memories."""
+    @staticmethod
+    def transpose_view(tile: Any) -> Any:
+        """A tile read with rows and columns exchanged, for an operand of pl.matmul."""
+    @staticmethod
+    def while_(*, init_values: Any) -> Any:
+        """`for (a, b) in pl.while_(init_values=(x, y))`: goes on while the pl.cond that begins the body holds."""
+    @staticmethod
+    def cond(condition: Any) -> Any:
+        """The first statement of a pl.while_ loop: the condition to go on."""
+    @staticmethod
+    def static_print(*values: Any) -> Any:
+        """Shows values and types when the kernel is compiled."""
+    @staticmethod
+    def func_attr(attrs: Any) -> Any:
+        """Attributes of a function: hints, accepted and never needed."""
+    @staticmethod
+    def get_block_num() -> Any:
+        """The number of regions of the innermost `pl.spmd`."""
+    @staticmethod
+    def manual_scope() -> Any:
+        """`with pl.manual_scope()`: a hint; the order of the statements holds."""
+    @staticmethod
+    def scope(*, mode: Any = None) -> Any:
+        """`with pl.scope()`: a hint; the order of the statements holds."""
+    @staticmethod
+    def cluster(*, name_hint: str = '') -> Any:
+        """`with pl.cluster()`: a hint; cores are chosen for each region."""
+    @staticmethod
+    def incore(*, name_hint: str = '') -> Any:
+        """`with pl.incore()`: a region, the same as pl.at on a core group."""
+    @staticmethod
+    def submit(*call: Any, deps: Any = None, allow_early_resolve: bool = False, dumps: Any = None, no_dep_args: Any = None) -> Any:
+        """`out, task = pl.submit(function, *arguments)`: the call, and a task id for `deps`, which is a hint."""
+    @staticmethod
+    def no_dep(tensor: Any) -> Any:
+        """The tensor itself: a hint."""
+    @staticmethod
+    def dump_tag(*tensors: Any) -> Any:
+        """A hint for tools of other compilers: changes nothing."""
+    @staticmethod
+    def task_array(size: Any, dtype: DType | None = None) -> Any:
+        """Task ids for `deps`: hints, accepted and never needed."""
+    @staticmethod
+    def task_dummy(*, deps: Any = None) -> Any:
+        """A task id for `deps`: a hint, accepted and never needed."""
+    @staticmethod
+    def task_invalid() -> Any:
+        """A task id for `deps`: a hint, accepted and never needed."""
+    @staticmethod
     def gather_compare(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def while_(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def cond(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def row_argmax(*args: Any) -> Any:
@@ -808,52 +883,19 @@ class _Functions:
     def tri(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
-    def submit(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
     def spmd_submit(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def manual_scope(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def scope(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def cluster(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def split_aiv(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
-    def static_print(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def func_attr(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def get_block_num(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
     def get_subblock_idx(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def create_l1(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def move(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def extract(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def paged_gather(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def no_dep(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def dump_tag(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def sin(*args: Any) -> Any:
@@ -979,10 +1021,10 @@ class _Functions:
     def cmps(lhs: Any, rhs: Any, cmp_type: Any = 0) -> Tile:
         """Compares element by element (cmp_type: 0 ==, 1 !=, 2 <, 3 <=, 4 >, 5 >=; or the operators): 1 where it holds, else 0, in the element type of lhs. The operators give bools."""
     @staticmethod
-    def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
+    def create(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None, target_memory: Any = None) -> Tile:
         """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
     @staticmethod
-    def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None) -> Tile:
+    def create_tile(shape: Any, dtype: DType, layout: Any = None, manual_dep: bool = False, init_value: Any = None, target_memory: Any = None) -> Tile:
         """Outside regions a workspace in device memory, inside a tile; the contents are undefined."""
 
 class _TileFunctions(_Functions):

@@ -54,6 +54,9 @@ def autotune(*, top: int = 4, **choices: Sequence[Any]) -> Any:
     def decorate(kernel: Any) -> AutotunedFunction:
         if not isinstance(kernel, JitFunction) or kernel.inline:
             raise UsageError("autotune", "pl.autotune decorates kernels", remedy="put it above @pl.jit")
+        if kernel.generic:
+            text = f"pl.autotune: the tensors of {kernel.name} need dims and an element type"
+            raise UsageError("autotune", text, remedy='pl.Tensor[[pl.dynamic("N"), 128], pl.FP32]')
         return AutotunedFunction(kernel, choices, top)
 
     return decorate

@@ -16,6 +16,29 @@ class Level(Enum):
     HOST = "host"
 
 
+class Role(Enum):
+    """Accepted by `pl.at` and `pl.function`: a hint."""
+
+    Orchestrator = "orchestrator"
+    SubWorker = "sub_worker"
+
+
+class FunctionType(Enum):
+    """What a `@pl.function` is: host code (Orchestration, Opaque), a region (InCore, AIC, AIV), or text of its caller.
+
+    Group and Spmd are what a compiler makes: refused.
+    """
+
+    Opaque = "opaque"
+    Orchestration = "orchestration"
+    InCore = "incore"
+    AIC = "aic"
+    AIV = "aiv"
+    Inline = "inline"
+    Group = "group"
+    Spmd = "spmd"
+
+
 class AtomicType(Enum):
     """How a store combines with what memory holds; Max and Min are pyto's own."""
 

@@ -36,7 +36,13 @@ from pyto.language.enums import PadValue as PadValue
 from pyto.language.enums import SplitMode as SplitMode
 from pyto.language.enums import TensorLayout as TensorLayout
 from pyto.language.autotune import autotune as autotune
+from pyto.language.enums import FunctionType as FunctionType
+from pyto.language.enums import Role as Role
 from pyto.language.jit import JitFunction as JitFunction
+from pyto.language.jit import JitProgram as JitProgram
+from pyto.language.jit import function as function
+from pyto.language.jit import inline as inline
+from pyto.language.jit import program as program
 
 FP32: DType
 FP16: DType
@@ -50,6 +56,9 @@ UINT16: DType
 UINT32: DType
 BOOL: DType
 INDEX: DType
+TASK_ID: Any
+array: Any
+system: Any
 Mem = MemorySpace
 
 class Tensor:
@@ -88,6 +97,14 @@ class _Jit:
     def inline(self, fn: Callable[..., Any], *, auto_scope: bool = True) -> JitFunction: ...
     @overload
     def inline(self, fn: None = None, *, auto_scope: bool = True) -> Callable[[Callable[..., Any]], JitFunction]: ...
+    @overload
+    def incore(self, fn: Callable[..., Any], *, level: Any = None) -> JitFunction: ...
+    @overload
+    def incore(self, fn: None = None, *, level: Any = None) -> Callable[[Callable[..., Any]], JitFunction]: ...
+    @overload
+    def opaque(self, fn: Callable[..., Any], *, auto_scope: bool = True) -> JitFunction: ...
+    @overload
+    def opaque(self, fn: None = None, *, auto_scope: bool = True) -> Callable[[Callable[..., Any]], JitFunction]: ...
 
 jit: _Jit
 
@@ -102,7 +119,13 @@ _RETURNS = {
     "at": "AbstractContextManager[Any]", "full": "Tile", "load": "Tile", "slice": "Tile", "reshape": "Tile",
     "set_validshape": "Tile", "static_assert": "None",
 }  # fmt: skip
-_TYPES = {"target_type": "DType", "dtype": "DType", "out_dtype": "DType | None", "name_hint": "str", "level": "Level"}
+_TYPES = {
+    "target_type": "DType",
+    "dtype": "DType",
+    "out_dtype": "DType | None",
+    "name_hint": "str",
+    "level": "Level | None",
+}
 
 
 def _parameter(p: Parameter) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyto.ir.ops import OPS
 from pyto.language import vocabulary_data
 from pyto.language.intrinsics import Intrinsic
+from pyto.language.vocabulary_hints import HINTS
 
 # name -> (signature, text). Scheduling arguments (deps, allow_early_resolve, ...) are hints and change no result.
 STRUCTURE = {
@@ -21,11 +22,14 @@ STRUCTURE = {
         "`for i in pl.spmd(n)`: n independent regions, i from 0 to n - 1. `with pl.spmd(n)`: i is pl.get_block_idx().",
     ),
     "at": (
-        "level, role=None, *, optimizations=None, deps=None, no_dep_args=None, dumps=None, allow_early_resolve=False,"
-        " name_hint='', windowize=False",
+        "level=None, role=None, *, optimizations=None, deps=None, no_dep_args=None, dumps=None,"
+        " allow_early_resolve=False, name_hint='', windowize=False",
         "`with pl.at(level=pl.Level.CORE_GROUP)`: a region, work of one core.",
     ),
-    "yield_": ("*values", "Ends the body of a loop with `init_values`: the values of the next iteration."),
+    "yield_": (
+        "*values",
+        "Ends the body of a loop with `init_values`: the values of the next iteration; or a branch of an `if`.",
+    ),
     "matmul_bias": ("lhs, rhs, bias", "lhs [M, K] times rhs [K, N] plus the row bias [1, N], of the product's type."),
     "gemv": ("lhs, rhs, acc_phase='unspecified'", "matmul of one row: lhs [1, K] times rhs [K, N]."),
     "gemv_acc": ("acc, lhs, rhs, acc_phase='unspecified'", "acc [1, N] + lhs [1, K] times rhs [K, N]."),
@@ -43,12 +47,12 @@ STRUCTURE = {
     ),
     "static_assert": ("condition, msg=''", "Refuses to compile where a compile-time condition does not hold."),
     **vocabulary_data.STRUCTURE,
+    **HINTS,
 }  # fmt: skip
 
 _LATER = """
-gather_compare while_ cond row_argmax row_argmin col_argmax col_argmin reinterpret_view mgather tri submit
-spmd_submit manual_scope scope cluster split_aiv static_print print assert_ func_attr get_block_num
-get_subblock_idx create_l1 move extract paged_gather no_dep dump_tag
+gather_compare row_argmax row_argmin col_argmax col_argmin reinterpret_view mgather tri spmd_submit split_aiv print
+assert_ get_subblock_idx extract paged_gather
 """
 LATER = _LATER.split()
 NEVER = {

@@ -43,7 +43,7 @@ declare(
 )
 declare(
     "create_tensor",
-    signature="shape, dtype, layout=None, manual_dep=False, init_value=None",
+    signature="shape, dtype, layout=None, manual_dep=False, init_value=None, target_memory=None",
     aliases=("create", "create_tile"),
     stages=(),
     host=STAGES,

@@ -98,7 +98,7 @@ def index_after_loop(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
 @pl.jit
 def tile_after_region(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
-        t = x[:, :] + 1.0
+        t = pl.set_validshape(x[:, :], 8, 7)
     with pl.at(level=CORE):
         x[:, :] = t
 #                 ^ undefined-name: t is a tile of the region at line
@@ -297,7 +297,7 @@ def init_values_count(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
         t = x[:, :]
         for i, (a, b) in pl.range(4, init_values=(t,)):
-#           ^^^^^^^^^ unpack: 1 init_values for 2 names
+#              ^^^^^^ unpack: 1 init_values for 2 names
             a = a + 1.0
         x[:, :] = a
 

@@ -18,7 +18,7 @@ def no_annotation(x, y: pl.Out[pl.Tensor[[4, 8], pl.FP32]]):
 
 @pl.jit
 def bare_tensor(x: pl.Tensor):
-#                  ^^^^^^^^^ bad-signature: x: a kernel's tensors need dims and an element type
+#                  ^^^^^^^^^ bad-signature: x: the arguments of a call give a bare pl.Tensor its shape
     pass
 
 
@@ -163,4 +163,4 @@ def returns_input(x: pl.Tensor[[4, 8], pl.FP32], y: pl.Out[pl.Tensor[[4, 8], pl.
     with pl.at(level=CORE):
         y[0:4, :] = x[0:4, :]
     return x
-#          ^ bad-return: a kernel returns its pl.Out and pl.InOut parameters
+#          ^ bad-return: a kernel returns its outputs and tensors that it made

@@ -137,7 +137,7 @@ def assign_scalar_element(x: pl.InOut[pl.Tensor[[8, 64], pl.INT32]]):
 
 
 @pl.jit
-def assign_tensor(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]], w: pl.Tensor[[8, 64], pl.FP32]):
+def assign_tensor(x: pl.InOut[pl.Tensor[[8, 64], pl.FP32]], w: pl.Tensor[[B, 64], pl.FP32]):
     with pl.at(level=CORE):
         x[:, :] = w
 #                 ^ operand-kind: the assigned value must be a tile, got a tensor of rank 2 of fp32

@@ -253,7 +253,7 @@ def power(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]
 
 
 @pl.jit
-def tensor_as_tile(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+def tensor_as_tile(x: pl.Tensor[[B, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
         y[:, :] = pl.exp(x)
 #                        ^ operand-kind: input of pl.exp must be a tile, got a tensor of rank 2 of fp32
@@ -261,7 +261,7 @@ def tensor_as_tile(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], 
 
 
 @pl.jit
-def tensor_in_arithmetic(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+def tensor_in_arithmetic(x: pl.Tensor[[B, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
         y[:, :] = 1.0 - x
 #                       ^ operand-kind: x is a tensor in device memory: - works on tiles
