@@ -76,8 +76,8 @@ def _reduce(core: Core, op: Op) -> None:
     assert fn is not None
     t = _type(op.args[0])
     rows, cols = core.extent(t.valid, t.shape)
-    out = poisoned(_type(op.result).shape, t.dtype)
-    out[:rows, :cols] = compute(fn, t.dtype, [core.value(op.args[0])[:rows, :cols]])
+    out = poisoned(_type(op.result).shape, op.result.dtype)
+    out[:rows, :cols] = compute(fn, op.result.dtype, [core.value(op.args[0])[:rows, :cols]])
     core.define(op, out)
 
 

@@ -244,6 +244,17 @@ def reduce(name: str, dtypes: tuple[DType, ...], axis: int) -> Infer:
     return infer
 
 
+def argument(name: str, dtypes: tuple[DType, ...], axis: int) -> Infer:
+    one = reduce(name, dtypes, axis)
+
+    def infer(args: Sequence[Any], attrs: Attrs) -> Type:
+        t = one(args, attrs)
+        assert isinstance(t, TileType)
+        return TileType(t.shape, INT32, t.valid)
+
+    return infer
+
+
 CUBE_INPUTS = {BF16: FP32, FP16: FP32, FP32: FP32, INT8: INT32}
 
 

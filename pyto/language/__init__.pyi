@@ -264,6 +264,14 @@ def row_prod(input: Any, tmp_tile: Any = None) -> Tile:
     """prod over the valid columns: [R, C] -> [R, 1]; 16-bit floats are multiplied in fp32."""
 def col_prod(input: Any, tmp_tile: Any = None) -> Tile:
     """prod over the valid rows: [R, C] -> [1, C]; 16-bit floats are multiplied in fp32."""
+def row_argmax(input: Any, tmp_tile: Any = None) -> Tile:
+    """Where the max over the valid columns is, as int32; of equals the first."""
+def col_argmax(input: Any, tmp_tile: Any = None) -> Tile:
+    """Where the max over the valid rows is, as int32; of equals the first."""
+def row_argmin(input: Any, tmp_tile: Any = None) -> Tile:
+    """Where the min over the valid columns is, as int32; of equals the first."""
+def col_argmin(input: Any, tmp_tile: Any = None) -> Tile:
+    """Where the min over the valid rows is, as int32; of equals the first."""
 def range(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
     """Loop of a kernel: (stop), (start, stop) or (start, stop, step)."""
 def parallel(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
@@ -357,14 +365,6 @@ def task_dummy(*, deps: Any = None) -> Any:
 def task_invalid() -> Any:
     """A task id for `deps`: a hint, accepted and never needed."""
 def gather_compare(*args: Any) -> Any:
-    """Not supported yet."""
-def row_argmax(*args: Any) -> Any:
-    """Not supported yet."""
-def row_argmin(*args: Any) -> Any:
-    """Not supported yet."""
-def col_argmax(*args: Any) -> Any:
-    """Not supported yet."""
-def col_argmin(*args: Any) -> Any:
     """Not supported yet."""
 def reinterpret_view(*args: Any) -> Any:
     """Not supported yet."""
@@ -721,6 +721,18 @@ class _Functions:
     def col_prod(input: Any, tmp_tile: Any = None) -> Tile:
         """prod over the valid rows: [R, C] -> [1, C]; 16-bit floats are multiplied in fp32."""
     @staticmethod
+    def row_argmax(input: Any, tmp_tile: Any = None) -> Tile:
+        """Where the max over the valid columns is, as int32; of equals the first."""
+    @staticmethod
+    def col_argmax(input: Any, tmp_tile: Any = None) -> Tile:
+        """Where the max over the valid rows is, as int32; of equals the first."""
+    @staticmethod
+    def row_argmin(input: Any, tmp_tile: Any = None) -> Tile:
+        """Where the min over the valid columns is, as int32; of equals the first."""
+    @staticmethod
+    def col_argmin(input: Any, tmp_tile: Any = None) -> Tile:
+        """Where the min over the valid rows is, as int32; of equals the first."""
+    @staticmethod
     def range(*bounds: Any, init_values: Any = None) -> Iterator[Any]:
         """Loop of a kernel: (stop), (start, stop) or (start, stop, step)."""
     @staticmethod
@@ -860,18 +872,6 @@ class _Functions:
         """A task id for `deps`: a hint, accepted and never needed."""
     @staticmethod
     def gather_compare(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def row_argmax(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def row_argmin(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def col_argmax(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def col_argmin(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def reinterpret_view(*args: Any) -> Any:
@@ -1038,3 +1038,4 @@ class _TileFunctions(_Functions):
 
 tensor: _Functions
 tile: _TileFunctions
+system: _Functions

@@ -28,8 +28,8 @@ operand `lhs` or `rhs` of an elementwise operation may be a scalar. Scratch tile
 operations `add sub mul div rem and_ or_ xor not_ shl shr cmp`.
 
 Integers: `add`, `sub`, `mul`, `neg`, `shl`, sums and products wrap as in numpy; casts saturate. 16-bit floats are
-computed as if in fp32 and rounded once. Where a float is NaN, `!=` holds, no other comparison does; `maximum`,
-`minimum` and the extremes of rows and columns are undefined for it.
+computed as if in fp32 and rounded once. A NaN goes through `maximum` and `minimum`; `!=` holds for it, no other
+comparison does; extremes of rows and columns are undefined where there is one.
 
 ## How each element type is done
 

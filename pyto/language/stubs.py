@@ -165,7 +165,7 @@ def generate() -> str:
     for name, real in TILE_NAMES.items():
         text = _function(name, INTRINSICS[real], "    ")
         out.append("    @staticmethod\n" + text.replace(":\n", ":  # type: ignore[override]\n", 1))
-    out.append("\ntensor: _Functions\ntile: _TileFunctions\n")
+    out.append("\ntensor: _Functions\ntile: _TileFunctions\nsystem: _Functions\n")
     return "".join(out)
 
 

@@ -51,7 +51,7 @@ STRUCTURE = {
 }  # fmt: skip
 
 _LATER = """
-gather_compare row_argmax row_argmin col_argmax col_argmin reinterpret_view mgather tri spmd_submit split_aiv print
+gather_compare reinterpret_view mgather tri spmd_submit split_aiv print
 assert_ get_subblock_idx extract paged_gather
 """
 LATER = _LATER.split()

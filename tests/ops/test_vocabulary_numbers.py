@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pyto import compiler, interpreter
-from pyto.ir.nodes import BOOL, DType
+from pyto.ir.nodes import BOOL, INT32, DType
 from pyto.ir.ops import OPS
 from pyto.ir.ops.types import ALL
 from pyto.numerics import BFLOAT16, NUMPY
@@ -53,11 +53,13 @@ def values(d: DType, seed: int) -> Array:
 
 
 def result_dtype(d: DType, text: str) -> DType:
+    if "_arg" in text:
+        return INT32
     return BOOL if re.search(r"^a\b.* (<|<=|>|>=|==|!=) ", text) else d
 
 
 def result_shape(text: str) -> str:
-    reduced = re.match(r"pl\.(row|col)_(sum|max|min|prod)", text)
+    reduced = re.match(r"pl\.(row|col)_(arg)?(sum|max|min|prod)", text)
     return {"row": "16, 1", "col": "1, 40"}[reduced[1]] if reduced else "16, 40"
 
 

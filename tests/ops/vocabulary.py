@@ -93,6 +93,10 @@ ROWS_OF: dict[str, list[Row]] = {
     "col_min": [("pl.col_min(a)", total(np.min, 0))],
     "row_prod": [("pl.row_prod(a)", total(np.prod, 1))],
     "col_prod": [("pl.col_prod(a)", total(np.prod, 0))],
+    "row_argmax": [("pl.row_argmax(a)", lambda a: a.argmax(1)[:, None])],
+    "row_argmin": [("pl.row_argmin(a)", lambda a: a.argmin(1)[:, None])],
+    "col_argmax": [("pl.col_argmax(a)", lambda a: a.argmax(0)[None])],
+    "col_argmin": [("pl.col_argmin(a)", lambda a: a.argmin(0)[None])],
 }  # fmt: skip
 for _short, _fn in (("add", operator.add), ("sub", operator.sub), ("mul", operator.mul), ("div", operator.truediv),
                     ("max", np.maximum), ("min", np.minimum)):  # fmt: skip

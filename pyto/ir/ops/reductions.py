@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pyto.ir import infer
-from pyto.ir.nodes import BF16, FP16, FP32, INT8, INT16, INT32, UINT8, UINT16, UINT32, Const, DType, Expr, const
-from pyto.ir.ops.table import LOWERED, Composer, Ways, declare, ways
+from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INT8, INT16, INT32, UINT8, UINT16, UINT32, Const, DType, Expr, const
+from pyto.ir.ops.table import LOWERED, Composer, Way, Ways, declare, ways
 from pyto.ir.ops.types import SIGNED, biased, lowest
 
 # Extremes of integers that a float holds go through it; sums of bytes would wrap at once.
@@ -170,6 +170,59 @@ reduction("sum", np.sum, "add", 0.0, SUMS, "; 16-bit floats are summed in fp32."
 reduction("max", np.max, "maximum", -np.inf, EXTREMES, ".", _unsigned("max"))
 reduction("min", np.min, "minimum", np.inf, EXTREMES, ".", _unsigned("min"))
 reduction("prod", np.prod, "mul", 1.0, SUMS, "; 16-bit floats are multiplied in fp32.", _as_signed("prod"))
+
+# -------------------------------------------------------------------------------------------------- where extremes are
+
+
+def _position(kind: str, axis: int) -> Callable[..., Expr]:
+    """The smallest index whose element is the extreme: the least of the indices where it is and the last elsewhere."""
+    line, across = ("row", "col") if axis == 1 else ("col", "row")
+
+    def compose(c: Composer, x: Any) -> Expr:
+        d = c.type(x).dtype
+        if d == UINT32:
+            x = c.add(c.bitcast(x, dtype=INT32), lowest(INT32))
+        elif d != INT32:
+            x = c.cast(x, FP32)
+        t = c.type(x)
+        size = t.shape[axis]
+        if size == 1:
+            shape = (t.shape[0], 1) if axis == 1 else (1, t.shape[1])
+            valid = (t.valid[0], const(1)) if axis == 1 else (const(1), t.valid[1])
+            return c.limited(c.full(0, shape=shape, dtype=INT32), valid)  # type: ignore[no-any-return]
+        hit = c.cmp(x, c.make(f"{line}_expand", x, c.make(f"{line}_{kind}", x)), kind="eq", dtype=BOOL)
+        indices = c.cast(c.arange(Const(0), shape=(1, size), dtype=INT32, descending=False), t.dtype)
+        if axis == 0:
+            indices = c.reshape(indices, shape=(size, 1))
+        found = c.make(f"{line}_min", c.sel(hit, c.make(f"{across}_expand", x, indices), size - 1))
+        return c.cast(found, INT32)  # type: ignore[no-any-return]
+
+    return compose
+
+
+def _argument(kind: str) -> None:
+    np_ = np.argmax if kind == "max" else np.argmin
+    types = {d: Way("composed") for d in (*EXTREMES, UINT32)}
+    for prefix, axis in (("row", 1), ("col", 0)):
+        name = f"{prefix}_arg{kind}"
+        declare(
+            name,
+            params=("input",),
+            infer=infer.argument(name, tuple(types), axis),
+            ways=types,
+            compose=_position(kind, axis),
+            pipe="V",
+            cost="reduce",
+            form="reduce",
+            numpy=lambda x, axis=axis: np_(x, axis=axis, keepdims=True) if x.size else np.zeros((1, 1), np.int32),
+            user=True,
+            signature="input, tmp_tile=None",
+            doc=f"Where the {kind} over the valid {'columns' if axis else 'rows'} is, as int32; of equals the first.",
+        )
+
+
+_argument("max")
+_argument("min")
 
 declare(
     "whole_reduce",
