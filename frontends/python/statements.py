@@ -142,7 +142,13 @@ def _expression(frame: Frame, node: ast.Expr) -> None:
     if isinstance(value, ast.Constant):
         return  # a docstring, or ...
     if isinstance(value, ast.Call):
-        evaluate(frame, value)
+        if is_tile(evaluate(frame, value)):
+            raise frame.error(
+                "no-effect",
+                "this computes a tile that nobody gets",
+                value,
+                "assign it to a name, or store it to a tensor",
+            )
         return
     if type(value) in (
         ast.Name,

@@ -301,3 +301,13 @@ def ok_folding(n: pl.Scalar[pl.INT32], y: pl.Out[pl.Tensor[[4, 8], pl.FP32]]):
     else:
         helper(n)
     pass
+
+
+@pl.jit
+def result_unused(x: pl.InOut[pl.Tensor[[16, 64], pl.BF16]], w: pl.Tensor[[64, 64], pl.BF16], y: pl.Out[pl.Tensor[[16, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        acc = pl.matmul(x[:, :], w[:, :])
+        pl.matmul_acc(acc, x[:, :], w[:, :])
+#       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ no-effect: this computes a tile that nobody gets
+#   help: assign it to a name
+        y[:, :] = acc
