@@ -253,6 +253,8 @@ def gm_window(core: Core, op: Op, tensor: Array, offsets: Sequence[Expr], extent
         if at < 0 or (at + (1 if size is None else size) > tensor.shape[axis] and 0 not in extent):
             raise outside(f"{op.name} leaves its tensor at {at} of {tensor.shape[axis]} on axis {axis}", op)
         index.append(at if size is None else slice(at, at + size))
+    if 0 in extent:
+        return np.empty(extent, tensor.dtype)
     return tensor[tuple(index)].reshape(extent) if sizes.keys() & {None} else tensor[tuple(index)]
 
 

@@ -15,8 +15,10 @@ from pyto.ir.scalar import apply, substitute
 from pyto.passes.homes import PRODUCTS, carried_values
 from pyto.passes.rewrite import rewrite
 
-BY_ROWS = frozenset({"elementwise", "cast", "row_expand", "col_expand", "full", "fillpad"})  # forms of operations
-ALSO_BY_ROWS = frozenset({"row_sum", "row_max", "row_min", "set_validshape", "empty"})
+BY_ROWS = frozenset(  # forms of operations
+    {"elementwise", "composed", "part", "cmp", "sel", "cast", "row_expand", "col_expand", "full", "fillpad"}
+)
+ALSO_BY_ROWS = frozenset({"set_validshape", "empty"})
 EITHER_CORE = frozenset({"store", "yield", "break", "barrier", "cross_set", "cross_wait"})
 UNIT = 16  # rows: half of them are whole blocks of a column of 32-bit elements
 
@@ -61,8 +63,9 @@ class _Halves:
                     self._together(result, *(b.ops[-1].args[i] for b in op.blocks))
             elif op.name not in PRODUCTS and op.name != "yield":
                 values = [v for v in (*op.results, *op.args) if v in self.tiles]
-                if _by_rows(op):
-                    self._together(*(v for v in values if rows_of(v) > 1))
+                several = [v for v in values if rows_of(v) > 1]
+                if _by_rows(op) and len({rows_of(v) for v in several}) < 2:
+                    self._together(*several)
                 else:
                     self.whole.update(values)
 
@@ -79,6 +82,8 @@ def _by_rows(op: Op) -> bool:
     if op.name in ("slice", "assemble"):
         part = op.result if op.name == "slice" else op.args[1]
         return op.args[-2] == Const(0) and rows_of(part) == rows_of(op.args[0])
+    if OPS[op.name].form == "reduce":
+        return op.name.startswith("row_")
     return OPS[op.name].form in BY_ROWS or op.name in ALSO_BY_ROWS
 
 

@@ -140,6 +140,9 @@ class _Part:
         if op.blocks:
             done = self._structure(op)
             return self._apart(done) if id(op) in split.loops_apart else [done]
+        if self.side == CUBE and not any(is_tile(r) for r in op.results) and any(is_tile(a) for a in op.args):
+            if op.name != "store" or split.effect_side(op) != CUBE:
+                return []
         if not op.results and op.name != "break" and split.effect_side(op) != self.side:
             return []
         if any(is_tile(r) and r not in split.runs[self.side] for r in op.results):

@@ -29,7 +29,7 @@ from pyto.ir.nodes import (
     Var,
     walk,
 )
-from pyto.ir.scalar import apply
+from pyto.ir.scalar import apply, type_variables, variables
 from pyto.passes.halve_rows import halve_rows, halved_tiles
 from pyto.passes.homes import CUBE, PRODUCTS, VECTOR, Homes, add_on_vector_cores, carried_values
 from pyto.passes.liveness import is_tile
@@ -100,19 +100,20 @@ class _Split:
             return [f.with_(kind="vector")]
         attrs = {**f.attrs, "kernel": f.name}
         cube, vector = (part(self, s, self.host_names.fresh(f"{f.name}_{SUFFIX[s]}"), attrs) for s in (CUBE, VECTOR))
+        _refuse_scalars(cube)
         half = Var(self.names.fresh("sub"), ScalarType(INDEX))
         vector = vector.with_(body=Block((*vector.body.params, half), vector.body.ops))
         return [cube, halve_rows(vector, self.halved)]
 
     # -- who makes what
     def _effects(self, block: Block) -> None:
-        """What each operation with an effect needs, on the side that does it: a store, or whatever has no result."""
+        """What each operation that makes no tile needs, on the side that does it."""
         for op in block.ops:
             for inner in op.blocks:
                 self._effects(inner)
-            if not op.results and not op.blocks and op.name not in ("yield", "break"):
+            if not op.blocks and op.name not in ("yield", "break") and not any(is_tile(r) for r in op.results):
                 side = self.effect_side(op)
-                self.vector_work |= side == VECTOR
+                self.vector_work |= side == VECTOR and not op.results
                 for arg in op.args:
                     self._demand(arg, side)
 
@@ -215,3 +216,25 @@ class _Split:
                 self.function.loc,
                 remedy="make it two regions",
             )
+
+
+def _refuse_scalars(cube: Function) -> None:
+    """Scalars that a vector core reads from its tiles do not reach the cube core."""
+
+    def visit(block: Block, known: set[Var]) -> None:
+        known = known | set(block.params)
+        for op in block.ops:
+            needs = {v for a in op.args for v in variables(a)} | {v for r in op.results for v in type_variables(r)}
+            missing = sorted(v.name for v in needs - known - set(op.results) if isinstance(v.type, ScalarType))
+            if missing:
+                raise CompileError(
+                    "mixed-region",
+                    f"{missing[0]} is read from a tile of a vector core, and the cube core needs it",
+                    op.loc,
+                    remedy="read it from a tensor, or make two regions of this one",
+                )
+            for inner in op.blocks:
+                visit(inner, known)
+            known |= set(op.results)
+
+    visit(cube.body, {p.var for p in cube.params})

@@ -169,6 +169,31 @@ def _halves(rng: Any, m: int, n: int, first: int) -> Any:
     return {"a": a, "b": b, "w": w, "g": g, "n": first}, {"c": c}, {"c": want}, 8e-3
 
 
+def _element(rng: Any, m: int) -> Any:
+    a, b = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16)
+    x, y = wide(a, b)
+    s, d = x @ y.T, np.zeros(m)
+    d[::16] = 3
+    want = s * np.repeat(s[::16, :1], 16, 0)[:m] + 3
+    return {"a": a, "b": b}, {"d": np.zeros(m, F32), "c": np.zeros((m, 64), F32)}, {"d": d, "c": want}, 1e-5
+
+
+def _masks(rng: Any, m: int) -> Any:
+    a, b = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16)
+    ids = rng.integers(0, 64, (m, 64)).astype(np.int32)
+    x, y = wide(a, b)
+    s = x @ y.T
+    want = {"c": np.where(s > 0, s, s * 0.5), "e": np.take_along_axis(x @ y, ids, 1)}
+    return {"a": a, "b": b, "ids": ids}, {n: np.zeros((m, 64), F32) for n in want}, want, 1e-5
+
+
+def _accumulators(rng: Any, m: int) -> Any:
+    a, b, d = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16), normal(rng, m, 64)
+    x, y, z = wide(a, b, d)
+    want = {"c": x @ y.T + z, "e": x @ y.T}
+    return {"a": a, "b": b, "d": d}, {n: np.zeros((m, 64), F32) for n in want}, want, 1e-5
+
+
 MORE_THAN_CORES = 16 * 24 + 40  # rows whose blocks of 16 are more than the cube cores
 MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "product_plus": (_plus, [(64, 96)]),
@@ -190,6 +215,9 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "accumulated_in_branches": (_some_steps, [(16, 0), (25, 16), (16, 48)]),
     "attention_of_four_blocks": (_four, [(16,), (41,)]),
     "used_in_both_halves": (_halves, [(32, 48, 0), (40, 200, 1), (8, 100, 9)]),
+    "scaled_by_an_element": (_element, [(16,), (40,)]),
+    "columns_and_masks": (_masks, [(32,), (40,)]),
+    "accumulators": (_accumulators, [(32,), (40,)]),
     "product_both_ways": (_both, [(16,), (25,), (MORE_THAN_CORES,)]),
 }
 

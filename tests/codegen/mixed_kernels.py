@@ -306,3 +306,54 @@ def used_in_both_halves(
                 t = pl.matmul(p, w[:, :]) * (factor * 1.0)
                 c[i : i + 32, j : j + 48] = pl.col_expand_add(s + t, gain)
                 factor = factor * 2
+
+
+@pl.jit
+def scaled_by_an_element(
+    a: pl.Tensor[[M, 64], pl.BF16],
+    b: pl.Tensor[[64, 64], pl.BF16],
+    d: pl.InOut[pl.Tensor[[M], pl.FP32]],
+    c: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            s = pl.matmul(a[i : i + 16, :], b[:, :], b_trans=True)
+            pl.write(d, [i], 3.0)
+            c[i : i + 16, :] = s * pl.read(s, [0, 0]) + pl.read(d, [i])
+
+
+@pl.jit
+def columns_and_masks(
+    a: pl.Tensor[[M, 64], pl.BF16],
+    b: pl.Tensor[[64, 64], pl.BF16],
+    ids: pl.Tensor[[M, 64], pl.INT32],
+    c: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+    e: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 32):
+        with pl.at(CORE):
+            s = pl.matmul(a[i : i + 32, :], b[:, :], b_trans=True)
+            c[i : i + 32, :] = pl.sel(pl.cmp(s, 0.0, 4), s, s * 0.5)
+            t = pl.matmul(a[i : i + 32, :], b[:, :])
+            e[i : i + 32, :] = pl.gather(t, 1, ids[i : i + 32, :])
+
+
+@pl.jit
+def accumulators(
+    a: pl.Tensor[[M, 64], pl.BF16],
+    b: pl.Tensor[[64, 64], pl.BF16],
+    d: pl.Tensor[[M, 64], pl.FP32],
+    c: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+    e: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 32):
+        with pl.at(CORE):
+            acc = d[i : i + 32, :]
+            for k in pl.pipeline(0, 64, 16, stage=2):
+                acc = pl.matmul_acc(acc, a[i : i + 32, k : k + 16], b[:, k : k + 16], b_trans=True)
+            c[i : i + 32, :] = acc
+            out = pl.full([32, 64], pl.FP32, 0.0)
+            for k in pl.range(0, 64, 32):
+                for n in pl.pipeline(k, k + 32, 16, stage=2):
+                    out = pl.matmul_acc(out, a[i : i + 32, n : n + 16], b[:, n : n + 16], b_trans=True)
+            e[i : i + 32, :] = out

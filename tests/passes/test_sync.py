@@ -19,7 +19,8 @@ from pyto.passes.trace import Trace
 CODEGEN = Path(__file__).parents[1] / "codegen"
 KERNELS = compiler.find_kernels(CODEGEN / "kernels.py")
 CONTROL = compiler.find_kernels(CODEGEN / "control_kernels.py")
-ALL = {**KERNELS, **CONTROL, **{name: stage.kernel for name, stage in STAGES.items()}}
+MIXED = compiler.find_kernels(CODEGEN / "mixed_kernels.py")
+ALL = {**KERNELS, **CONTROL, **MIXED, **{name: stage.kernel for name, stage in STAGES.items()}}
 
 
 def planned(kernel: object) -> list[tuple[str, _Planner]]:
