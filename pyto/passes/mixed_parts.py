@@ -71,6 +71,7 @@ class Split(Protocol):
     runs: dict[str, set[Var]]
     crossings: dict[tuple[Var, str], Crossing]
     shared: set[Var]
+    in_order: bool  # whether all tiles of a direction come in as they were sent
     half: dict[int, int]  # of the operations of loops whose halves go apart, by their ids
     loops_apart: set[int]
 
@@ -94,9 +95,12 @@ class _Part:
     def write(self, name: str, attrs: Mapping[str, Any]) -> Function:
         f, crossings = self.split.function, self.split.crossings.values()
         *ops, done = self._block(f.body, None, f.body.params).ops
-        rings = [c for c in crossings if c.counted]
-        free = [_set(c.free, "MTE2", f.loc) for c in rings if c.target == self.side for _ in range(SLOTS)]
-        last = [_wait(c.free, f.loc) for c in rings if c.source == self.side for _ in range(SLOTS)]
+        comes, goes = (
+            dict.fromkeys(c.free for c in crossings if c.free >= 0 and end(c) == self.side)
+            for end in (lambda c: c.target, lambda c: c.source)
+        )
+        free = [_set(flag, "MTE2", f.loc) for flag in comes for _ in range(SLOTS)]
+        last = [_wait(flag, f.loc) for flag in goes for _ in range(SLOTS)]
         params = (*f.params, *(Param(c.ring, "inout") for c in crossings))
         body = Block(f.body.params, (*free, *ops, *last, done))
         return drop_dead(f.with_(name=name, kind=self.side, params=params, body=body, attrs=attrs))
@@ -123,11 +127,15 @@ class _Part:
             self.half |= {id(op): half for op in ops}
 
     def _with_receives(self, ops: list[Op], arrivals: Sequence[tuple[Crossing, int]]) -> list[Op]:
-        """Each tile comes in before its first use; in a loop whose halves go apart, before that in the first half."""
+        """Each tile comes in before its first use, in a loop whose halves go apart before that in the first half."""
         before: dict[int, list[Op]] = {}
         for c, start in arrivals:
             uses = [i for i in range(start, len(ops)) if _mentions(ops[i], c.received)]
-            at = min(uses, key=lambda i: (self.half.get(id(ops[i]), LAST), i))
+            at = (
+                start
+                if self.split.in_order and not c.within
+                else min(uses, key=lambda i: (self.half.get(id(ops[i]), LAST), i))
+            )
             comes = self._receive(c, ops[at].loc)
             self._tag(comes, self.half.get(id(ops[at]), self.split.half.get(id(c.value), None)))
             before.setdefault(at, []).extend(comes)
@@ -207,7 +215,7 @@ class _Part:
         store = Op("store", (ring, c.value, *slot, Const(0), Const(0)), (), attrs, (), loc)
         if c.within:
             return [store]
-        free = [] if c.once else [_wait(c.free, loc)]
+        free = [] if c.free < 0 else [_wait(c.free, loc)]
         return [*free, store, _set(c.ready, STORE_PIPE[c.source], loc)]
 
     def _receive(self, c: Crossing, loc: Loc | None) -> list[Op]:
@@ -217,7 +225,7 @@ class _Part:
         load = Op("load", (*self._slot(c), Const(0), Const(0)), (c.received,), attrs, (), loc)
         if c.within:
             return [load]
-        free = [] if c.once else [_set(c.free, "MTE2", loc)]
+        free = [] if c.free < 0 else [_set(c.free, "MTE2", loc)]
         return [_wait(c.ready, loc), load, *free]
 
     def _meeting(self, loc: Loc | None) -> list[Op]:

@@ -83,6 +83,7 @@ class _Split:
         self.runs: dict[str, set[Var]] = {CUBE: set(), VECTOR: set()}  # the tiles that each side makes
         self.crossings: dict[tuple[Var, str], Crossing] = {}
         self.vector_work = False
+        self.in_order = False
         self.half: dict[int, int] = {}
         self.loops_apart: set[int] = set()
 
@@ -92,7 +93,8 @@ class _Split:
         self.halved = halved_tiles(self.function.body, self.runs[VECTOR] | received)
         self.shared = shared_tensors(self.function.body, self._place)
         self._number()
-        self._pull_apart(self.function.body)
+        if not self.in_order:
+            self._pull_apart(self.function.body)
         f = self.function
         if not self.vector_work and not self.runs[VECTOR]:
             return [part(self, CUBE, f.name, f.attrs)]
@@ -202,20 +204,18 @@ class _Split:
         return Place(frozenset("c01"))
 
     def _number(self) -> None:
-        flag = 2 if self.shared else 0  # the first two are those of meetings
-        for c in self.crossings.values():
-            if c.within:
-                continue
-            c.ready, c.free = flag, -1 if c.once else flag + 1
-            flag += 1 if c.once else 2
-        if flag > CROSS_FLAGS:
-            raise CompileError(
-                "mixed-region",
-                f"{len(self.crossings)} tiles go between cube and vector cores, which takes {flag} flags of "
-                f"{CROSS_FLAGS}",
-                self.function.loc,
-                remedy="make it two regions",
-            )
+        """Flags of each ring; where they do not suffice, of all rings of a direction, which then are used in order."""
+        first = 2 if self.shared else 0  # the first two are those of meetings
+        apart = [c for c in self.crossings.values() if not c.within]
+        self.in_order = first + sum(1 if c.once else 2 for c in apart) > CROSS_FLAGS
+        flag = first
+        for c in apart:
+            if self.in_order:
+                c.ready = first + (0 if c.source == CUBE else 2)
+                c.free = c.ready + 1
+            else:
+                c.ready, c.free = flag, -1 if c.once else flag + 1
+                flag += 1 if c.once else 2
 
 
 def _refuse_scalars(cube: Function) -> None:

@@ -194,6 +194,16 @@ def _accumulators(rng: Any, m: int) -> Any:
     return {"a": a, "b": b, "d": d}, {n: np.zeros((m, 64), F32) for n in want}, want, 1e-5
 
 
+def _rings(rng: Any, m: int, n: int) -> Any:
+    a, b = normal(rng, m, 64, dtype=BF16), normal(rng, 64, 64, dtype=BF16)
+    x, y = wide(a, b)
+    s = np.zeros((m, 64))
+    for _ in range(n):
+        for k in range(3):
+            s = s * 0.5 + (x @ y.T * (k + 1)).astype(BF16).astype(F64) @ y / 8
+    return {"a": a, "b": b, "n": n}, {"c": np.zeros((m, 64), F32)}, {"c": s + s.astype(BF16).astype(F64) @ y}, 8e-3
+
+
 MORE_THAN_CORES = 16 * 24 + 40  # rows whose blocks of 16 are more than the cube cores
 MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "product_plus": (_plus, [(64, 96)]),
@@ -218,6 +228,7 @@ MAKERS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "scaled_by_an_element": (_element, [(16,), (40,)]),
     "columns_and_masks": (_masks, [(32,), (40,)]),
     "accumulators": (_accumulators, [(32,), (40,)]),
+    "more_rings_than_flags": (_rings, [(16, 1), (40, 3), (16, 0)]),
     "product_both_ways": (_both, [(16,), (25,), (MORE_THAN_CORES,)]),
 }
 

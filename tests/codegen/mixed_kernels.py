@@ -357,3 +357,21 @@ def accumulators(
                 for n in pl.pipeline(k, k + 32, 16, stage=2):
                     out = pl.matmul_acc(out, a[i : i + 32, n : n + 16], b[:, n : n + 16], b_trans=True)
             e[i : i + 32, :] = out
+
+
+@pl.jit
+def more_rings_than_flags(
+    a: pl.Tensor[[M, 64], pl.BF16],
+    b: pl.Tensor[[64, 64], pl.BF16],
+    n: pl.Scalar[pl.INT32],
+    c: pl.Out[pl.Tensor[[M, 64], pl.FP32]],
+):
+    for i in pl.parallel(0, M, 16):
+        with pl.at(CORE):
+            s = pl.full([16, 64], pl.FP32, 0.0)
+            for _ in pl.range(0, n):
+                for m in pl.unroll(0, 3):
+                    t = pl.matmul(a[i : i + 16, :], b[:, :], b_trans=True) * (m + 1.0)
+                    s = s * 0.5 + pl.matmul(pl.cast(t, pl.BF16), b[:, :]) * 0.125
+            t = pl.matmul(pl.cast(s, pl.BF16), b[:, :])
+            c[i : i + 16, :] = s + t
