@@ -189,7 +189,7 @@ def _kernel_type(frame: Frame, parameter: Parameter) -> TensorType | ScalarType:
         if dtype is INDEX:
             raise frame.error(
                 "bad-signature",
-                f"{parameter.name}: a tensor cannot hold {dtype}",
+                f"{parameter.name}: a tensor cannot hold int64: no operation on tiles (and_, add, cmp, ...) takes it",
                 parameter.place,
                 "use pl.INT32 or pl.INT8",
             )

@@ -128,6 +128,10 @@ def rsqrt(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
     """1 / sqrt(input), by Sqrt and Div; fast=True: the chip's Rsqrt, an approximation."""
 def recip(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
     """1 / input, by Div; fast=True: the chip's Reciprocal, an approximation."""
+def square(input: Any) -> Tile:
+    """input * input."""
+def sigmoid(input: Any) -> Tile:
+    """1 / (1 + exp(-input))."""
 def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
     """Another element type: to floats rounding to nearest even, to integers saturating, NaN to 0 (mode: rint, round, floor, ceil, trunc), to bool whether it is not zero."""
 def and_(lhs: Any, rhs: Any) -> Any:
@@ -516,6 +520,12 @@ class _Functions:
     @staticmethod
     def recip(input: Any, high_precision: bool = False, fast: bool = False) -> Tile:
         """1 / input, by Div; fast=True: the chip's Reciprocal, an approximation."""
+    @staticmethod
+    def square(input: Any) -> Tile:
+        """input * input."""
+    @staticmethod
+    def sigmoid(input: Any) -> Tile:
+        """1 / (1 + exp(-input))."""
     @staticmethod
     def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
         """Another element type: to floats rounding to nearest even, to integers saturating, NaN to 0 (mode: rint, round, floor, ceil, trunc), to bool whether it is not zero."""

@@ -183,3 +183,26 @@ def test_bool_in_memory_is_bytes(tmp_path: Path) -> None:
 """
     m = np.random.default_rng(3).integers(0, 2, (13, 40)).astype(bool)
     check(text, "flags", tmp_path, {"m": m}, {"n": ~m, "f": m.astype(np.float32) * 2, "k": ~m})
+
+
+@pytest.mark.parametrize("flag", (0, 1))
+def test_masks_of_choices(flag: int, tmp_path: Path) -> None:
+    """Windows and masks that come out of branches."""
+    text = """def branched(x: pl.Tensor[[M, 48], pl.FP32], flag: pl.Scalar[pl.INT32],
+             y: pl.Out[pl.Tensor[[M, 16], pl.FP32]], m: pl.Out[pl.Tensor[[M, 16], pl.BOOL]]):
+    with pl.at(CORE):
+        t = x[0:8, :]
+        if flag > 0:
+            w = t[:, 8:24]
+            mask = w > 0.0
+        else:
+            w = t[:, 24:40]
+            mask = w < 3.0
+        y[0:8, :] = pl.sel(mask, w, -7.0)
+        m[0:8, :] = mask | (w == 2.0)
+"""
+    x = np.random.default_rng(2).integers(-9, 9, (6, 48)).astype(np.float32)
+    w = x[:, 8:24] if flag else x[:, 24:40]
+    mask = w > 0 if flag else w < 3
+    want = {"y": np.where(mask, w, -7).astype(np.float32), "m": mask | (w == 2)}
+    check(text, "branched", tmp_path, {"x": x, "flag": flag}, want)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pyto import compiler, interpreter
-from pyto.ir.nodes import BOOL, INT32, DType
+from pyto.ir.nodes import BOOL, FP32, INT32, DType
 from pyto.ir.ops import OPS
 from pyto.ir.ops.types import ALL
 from pyto.numerics import BFLOAT16, NUMPY
@@ -33,7 +33,9 @@ def test_every_operation_has_a_row() -> None:
 
 
 def rows_of(d: DType) -> list[tuple[str, str, Any]]:
-    return [(name, text, fn) for name, rows in ROWS_OF.items() if d in OPS[name].ways for text, fn in rows]
+    """All spellings for the types that stand for the others, the first of each operation for the rest."""
+    rows = {name: rows if d in (FP32, INT32) else rows[:1] for name, rows in ROWS_OF.items() if d in OPS[name].ways}
+    return [(name, text, fn) for name, spellings in rows.items() for text, fn in spellings]
 
 
 def values(d: DType, seed: int) -> Array:

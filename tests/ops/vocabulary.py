@@ -51,6 +51,8 @@ ROWS_OF: dict[str, list[Row]] = {
     "sqrt": [("pl.sqrt(pl.abs(a))", lambda a: np.sqrt(np.abs(a)))],
     "rsqrt": [("pl.rsqrt(pl.abs(a))", lambda a: 1 / np.sqrt(np.abs(a)))],
     "recip": [("pl.recip(a)", lambda a: 1 / a)],
+    "square": [("pl.square(a)", lambda a: a * a)],
+    "sigmoid": [("pl.sigmoid(a)", lambda a: 1 / (1 + np.exp(-a)))],
     "and_": [("a & b", operator.and_), ("pl.ands(a, 1)", lambda a: a & 1)],
     "or_": [("pl.or_(a, b)", operator.or_)],
     "xor": [("a ^ b", operator.xor)],

@@ -127,6 +127,10 @@ unary("recip", lambda x: np.float32(1) / x, FLOATS,
       "1 / input, by Div; fast=True: the chip's Reciprocal, an approximation.", api="Reciprocal", cost="exp",
       compose=_recip, attrs=("fast",), signature="input, high_precision=False, fast=False")  # fmt: skip
 
+unary("square", np.square, WRAPPING, "input * input.", compose=lambda c, x: c.mul(x, x))
+unary("sigmoid", lambda x: 1 / (1 + np.exp(-x)), ways(FP32, through={FP16: FP32, BF16: FP32}), "1 / (1 + exp(-input)).",
+      compose=lambda c, x: c.recip(c.add(c.exp(c.neg(x)), 1)), cost="exp")  # fmt: skip
+
 declare(
     "cast",
     params=("input",),

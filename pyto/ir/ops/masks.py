@@ -137,6 +137,7 @@ declare(
     cost="add",
     form="select",
     api="Select",
+    in_place=(1, 2),
     stages=LOWERED,
     doc="lhs where the bit is set, else rhs.",
 )

@@ -67,7 +67,7 @@ def no_dims(x: pl.Tensor[[], pl.FP32]):
 
 @pl.jit
 def index_tensor(x: pl.Tensor[[4, 8], pl.INT64]):
-#                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^ bad-signature: x: a tensor cannot hold index
+#                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^ bad-signature: x: a tensor cannot hold int64: no operation on tiles (and_, add, cmp, ...) takes it
     pass
 
 
