@@ -186,12 +186,12 @@ def _kernel_type(frame: Frame, parameter: Parameter) -> TensorType | ScalarType:
         return ScalarType(_dtype(frame, annotation.dtype, parameter))
     if isinstance(annotation, TensorAnnotation) and annotation.kind == "tensor":
         dtype = _dtype(frame, annotation.dtype, parameter)
-        if dtype is INDEX:
+        if dtype is INDEX and parameter.direction != "in":
             raise frame.error(
                 "bad-signature",
-                f"{parameter.name}: a tensor cannot hold int64: no operation on tiles (and_, add, cmp, ...) takes it",
+                f"{parameter.name}: a tensor of int64 can be read, not written: no operation on tiles takes it",
                 parameter.place,
-                "use pl.INT32 or pl.INT8",
+                "use pl.INT32",
             )
         dims = _dims(frame, annotation, parameter)
         return TensorType(

@@ -10,7 +10,7 @@ from typing import Any
 from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.proofs import at_most, not_negative
 from pyto.frontends.python.values import TaskId, describe, is_number, is_runtime_scalar, is_tensor, is_tile
-from pyto.ir.nodes import BF16, FP16, FP32, INT8, INT16, INT32, Const, Expr, TensorType, TileType, Var, const
+from pyto.ir.nodes import BF16, FP16, FP32, INDEX, INT8, INT16, INT32, Const, Expr, TensorType, TileType, Var, const
 from pyto.ir.scalar import apply
 
 ATOMIC = (FP32, FP16, BF16, INT32, INT16, INT8)  # element types that copies to device memory combine
@@ -228,6 +228,9 @@ def load(
     frame: Frame, tensor: Var, axes: list[Axis], node: ast.AST, hint: str = "", valid: tuple[Expr, Expr] | None = None
 ) -> Any:
     """A window of a tensor as a tile."""
+    if tensor.dtype is INDEX:  # type: ignore[attr-defined]
+        text = f"{tensor.name} holds 64-bit integers, which tiles cannot hold"
+        raise frame.error("op-dtype", text, node, f"read single values, pl.read({tensor.name}, [i]), or use pl.INT32")
     sizes = _sizes(frame, tensor, axes)
     shape, rows, cols = collapse(frame, tensor, sizes, node)
     rows = _varying(axes, rows)

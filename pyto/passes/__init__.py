@@ -54,6 +54,6 @@ def remaining(program: Program) -> tuple[Pass, ...]:
 
 
 EVENTS = frozenset({"set_flag", "wait_flag"})
-FOR_CHIP = frozenset({split_mixed, tile_matmul, plan_memory})  # these take the chip as a second argument
+FOR_CHIP = frozenset({split_mixed, tile_matmul, bufferize, plan_memory})  # these take the chip as a second argument
 
 __all__ = ["FOR_CHIP", "PASSES", "Pass", "remaining"]

@@ -35,7 +35,8 @@ from pyto.ir.nodes import (
 from pyto.ir.ops import OPS
 from pyto.ir.scalar import apply, simplify
 from pyto.passes.liveness import Life, Liveness, is_tile
-from pyto.target import BLOCK, BRCB_ROWS, FRACTAL, REPEAT, SQUARE
+from pyto.passes.plan_memory import fits
+from pyto.target import BLOCK, BRCB_ROWS, DEFAULT_CHIP, FRACTAL, REPEAT, SQUARE, Chip
 
 ALIASES = frozenset({"slice", "reshape", "set_validshape", "bitcast"})
 # The result is the first operand, changed.
@@ -47,8 +48,14 @@ LOADS = frozenset({"load", "load_a", "load_b"})
 NOT_MADE = ALIASES | CHANGES | LOOPS | {"if"}  # what these give is not made by an op that could write elsewhere
 
 
-def bufferize(program: Program) -> Program:
-    return replace(program.map_device(lambda f: _Bufferizer(f).run()), stage="machine")
+def bufferize(program: Program, chip: Chip = DEFAULT_CHIP) -> Program:
+    return replace(program.map_device(lambda f: _bufferize(f, chip)), stage="machine")
+
+
+def _bufferize(function: Function, chip: Chip) -> Function:
+    """Results do not take the place of what a loop loads, so that the next load need not wait: unless memory is short."""
+    done = _Bufferizer(function).run()
+    return done if fits(done, chip) else _Bufferizer(function, tight=True).run()
 
 
 FIRST = Const(0)
@@ -71,8 +78,9 @@ class Group:
 
 
 class _Bufferizer:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, tight: bool = False) -> None:
         self.function = function
+        self.tight = tight
         self.names = names_of(function)
         self.liveness = Liveness(function)
         self.life: dict[Var, Life] = self.liveness.of
@@ -150,7 +158,7 @@ class _Bufferizer:
                 if result in self.group or not is_tile(arg) or not self._free_after(arg, at):
                     continue
                 same = isinstance(arg, Var) and arg.type.shape == result.type.shape and arg.dtype == result.dtype  # type: ignore[union-attr]
-                if same and not self._new(arg).transferred:  # type: ignore[arg-type]
+                if same and (self.tight or not self._new(arg).transferred):  # type: ignore[arg-type]
                     self._join(result, self._new(arg))  # type: ignore[arg-type]
         if OPS[op.name].form in WHOLE_REPEATS:
             for arg in op.args:

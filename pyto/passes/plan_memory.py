@@ -77,6 +77,15 @@ def _plan(function: Function, chip: Chip, memory: str) -> Function:
     return function.with_(body=Block(function.body.params, ops))
 
 
+def fits(function: Function, chip: Chip) -> bool:
+    """Whether there is a plan for its buffers."""
+    try:
+        _plan(function, chip, "auto")
+    except CompileError:
+        return False
+    return True
+
+
 def _buffer(op: Op, chip: Chip) -> Buffer:
     t = op.result.type
     assert isinstance(t, TileType) and t.space

@@ -316,6 +316,42 @@ def test_static_print(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pl.jit
+def by_numbers(n: pl.Tensor[[2], pl.INT64], x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        y[:] = x * 0.0
+        to, start = pl.read(n, [0]), pl.read(n, [1])
+        y[to : to + 1, :] = x[start : start + 1, :]
+
+
+@pl.jit
+def tile_of_numbers(n: pl.Tensor[[8], pl.INT64], y: pl.Out[pl.Tensor[[8], pl.INT32]]):
+    with pl.at(level=CORE):
+        y[:] = pl.cast(n[:], pl.INT32)
+
+
+def test_tensors_of_64_bit_integers_are_read() -> None:
+    x, y = numbers(8, 64), np.zeros((8, 64), np.float32)
+    by_numbers(np.array([5, 2], np.int64), x, y)
+    np.testing.assert_array_equal(y[5], x[2])
+    assert not y[[0, 1, 2, 3, 4, 6, 7]].any()
+
+
+@pl.jit
+def in_place_if_short(x: pl.Tensor[[512, 128], pl.FP32], y: pl.Out[pl.Tensor[[512, 128], pl.FP32]]):
+    with pl.at(level=CORE):
+        for i in pl.range(4):
+            part = pl.load(x, [i * 128, 0], [128, 128])
+            more = pl.load(x, [i * 128, 0], [128, 128])
+            pl.store(pl.exp(part) + more, [i * 128, 0], y)
+
+
+def test_results_take_the_place_of_loads_where_memory_is_short() -> None:
+    x, y = numbers(512, 128), np.zeros((512, 128), np.float32)
+    in_place_if_short(x, y)
+    np.testing.assert_allclose(y, np.exp(x) + x, rtol=1e-5, atol=1e-5)
+
+
+@pl.jit
 def stray_yield(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
         y[:] = pl.yield_(x)
@@ -355,6 +391,7 @@ def submits_nothing(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64],
         (no_cond, "bad-loop"),
         (view_as_tile, "operand-kind"),
         (submits_nothing, "bad-argument"),
+        (tile_of_numbers, "op-dtype"),
     ],
 )
 def test_refused(kernel: Any, id: str) -> None:

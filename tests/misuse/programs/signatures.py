@@ -66,8 +66,8 @@ def no_dims(x: pl.Tensor[[], pl.FP32]):
 
 
 @pl.jit
-def index_tensor(x: pl.Tensor[[4, 8], pl.INT64]):
-#                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^ bad-signature: x: a tensor cannot hold int64: no operation on tiles (and_, add, cmp, ...) takes it
+def index_tensor(x: pl.Out[pl.Tensor[[4, 8], pl.INT64]]):
+#                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ bad-signature: x: a tensor of int64 can be read, not written
     pass
 
 
