@@ -29,7 +29,7 @@ autotune | pl.autotune was not given lists of constants, or decorates no kernel.
 bad-argument | An argument of a function of pl has a value, or a name, that it does not take. | See the signature that the message shows.
 bad-index | A subscript is no integer and no slice of integers. | Index with integers and a:b.
 bad-loop | A loop runs over something that is no loop of the language. | for i in pl.range(...), pl.parallel, pl.pipeline, pl.unroll or pl.spmd.
-bad-return | A kernel returns something that is none of its outputs. | Return a pl.Out or pl.InOut parameter, a tensor that the kernel created, or nothing.
+bad-return | A kernel returns what is none of its outputs. | Return an output, or a tensor that the kernel made.
 bad-signature | A parameter's annotation says nothing that a kernel can take. | pl.Tensor[[M, 64], pl.FP32], pl.Out[...], pl.InOut[...] or pl.Scalar[pl.INT32].
 bad-target | An assignment or a loop has a target that the language does not know. | Assign to a plain name, or to a subscript of a tensor or tile.
 build.cache | The folder of the build cache cannot be written. | Set PYTO_CACHE_DIR to a folder that you may write and that has room.

@@ -58,7 +58,6 @@ BOOL: DType
 INDEX: DType
 TASK_ID: Any
 array: Any
-system: Any
 Mem = MemorySpace
 
 class Tensor:

@@ -53,7 +53,7 @@ def bufferize(program: Program, chip: Chip = DEFAULT_CHIP) -> Program:
 
 
 def _bufferize(function: Function, chip: Chip) -> Function:
-    """Results do not take the place of what a loop loads, so that the next load need not wait: unless memory is short."""
+    """Results do not take the place of what a loop loads, so that the next load need not wait: if memory allows."""
     done = _Bufferizer(function).run()
     return done if fits(done, chip) else _Bufferizer(function, tight=True).run()
 
