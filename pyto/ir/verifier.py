@@ -25,7 +25,7 @@ from pyto.ir.nodes import (
 )
 from pyto.ir.ops import OPS, STAGES, OpError
 from pyto.ir.printer import print_op, show, show_type
-from pyto.ir.scalar import dtype_of, type_variables, variables
+from pyto.ir.scalar import bound, dtype_of, type_variables, variables
 
 _HOST = {stage: frozenset(n for n, op in OPS.items() if stage in op.host) for stage in STAGES}
 _DEVICE = {stage: frozenset(n for n, op in OPS.items() if stage in op.stages) for stage in STAGES}
@@ -164,7 +164,8 @@ class _Verifier:
             inside = (row + rows - 1) * view.pitch + col + cols <= buffer.shape[0] * buffer.pitch
         else:
             # Whole fractals are moved there: what lies past the valid part may lie past the buffer's logical shape.
-            rows, cols = (min(n, int(v.value)) if isinstance(v, Const) else n for n, v in zip(view.shape, view.valid))
+            most = (bound(v, {}, True) for v in view.valid)
+            rows, cols = (n if m is None else min(n, max(0, m)) for n, m in zip(view.shape, most))
             inside = row + rows <= buffer.shape[0] and col + cols <= buffer.shape[1]
         if not inside or any(isinstance(e, Const) and e.value < 0 for e in (view.row, view.col)):
             raise VerifyError(f"{show(view)} leaves its buffer of {list(buffer.shape)}", op)

@@ -197,6 +197,7 @@ class _Bufferizer:
         (body,) = op.blocks
         index, *carried = body.params
         self.loop_ops[index] = op
+        handed: set[Expr] = set()
         for param, init, result, last in zip(carried, first_values(op), op.results, body.ops[-1].args):
             if not is_tile(param):
                 continue
@@ -206,7 +207,11 @@ class _Bufferizer:
                 self._join(param, self._new(init))  # type: ignore[arg-type]
                 group = self.group[param]
             made = next((o for o in body.ops if last in o.results), None)
-            if made is not None and made.name not in NOT_MADE and self._rests(group, self.life[result].start):
+            again = last in handed  # two carried values may get one tile, but have a buffer each
+            handed.add(last)
+            if made is None or again or made.name in NOT_MADE:
+                continue
+            if self._rests(group, self.life[result].start):
                 if self.life[param].end <= self.life[last].start:
                     self._join(last, group)
         self._share(body, (*loops, index))

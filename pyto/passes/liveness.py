@@ -32,6 +32,7 @@ class Liveness:
         self.of: dict[Var, Life] = {}
         self.clock = 0
         self.branches: list[tuple[int, int, int]] = []  # of each `if`: start, end of the first block, end
+        self.carried: list[tuple[Var, ...]] = []  # by the loops around
         self._block(function.body, ())
 
     def needed_after(self, value: Var, position: int) -> bool:
@@ -48,6 +49,10 @@ class Liveness:
                 for var in variables(arg):
                     if var in self.of:
                         self.of[var].uses.append(self.clock)
+            if op.name == "break":  # the loop's results are what it carries here
+                for param in self.carried[-1]:
+                    if param in self.of:
+                        self.of[param].uses.append(self.clock)
             if op.name in LOOPS:
                 self._loop(op, loops)
             elif op.name == "if":
@@ -68,7 +73,9 @@ class Liveness:
         for param in body.params:
             if is_tile(param):
                 self.of[param] = Life(self.clock, inner)
+        self.carried.append(body.params[1:])
         self._block(body, inner)
+        self.carried.pop()
         self.clock += 1
         for life in self.of.values():
             if life.end > started and life.loops[: len(inner)] != inner:

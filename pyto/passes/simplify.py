@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from pyto.ir.nodes import Block, Function, Op, Program, Var
+from pyto.ir.nodes import LOOPS, Block, Function, Op, Program, Var
 from pyto.ir.scalar import type_variables, variables
 from pyto.passes.rewrite import rewrite
 
@@ -38,6 +40,8 @@ def _drop(block: Block, used: set[Var]) -> Block:
             continue
         if op.name == "if":
             op = _used_results(op, used)
+        if op.name in LOOPS and op.results:
+            op = _used_carried(op, used)
         blocks = []
         if op.blocks:
             blocks = [_drop(b, used) for b in op.blocks]
@@ -47,6 +51,33 @@ def _drop(block: Block, used: set[Var]) -> Block:
             used |= type_variables(var)
         kept.append(op.with_(blocks=tuple(blocks)))
     return Block(block.params, tuple(reversed(kept)))
+
+
+def _used_carried(op: Op, used: set[Var]) -> Op:
+    """A loop that carries only what somebody reads: its results' readers, or its block for what these need."""
+    (body,) = op.blocks
+    index, *carried = body.params
+    end, first = body.ops[-1], len(op.args) - len(carried)
+    mentioned = used.union(*(type_variables(r) for r in op.results if r in used))
+    kept = [r in mentioned for r in op.results]
+
+    def shortened(values: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(v for v, keep in zip(values, kept) if keep)
+
+    while True:
+        ends = end.with_(args=shortened(end.args))
+        read: set[Var] = set()
+        block = _drop(Block(body.params, (*body.ops[:-1], ends)), read)
+        read = read.union(*(type_variables(c) for c in carried if c in read))
+        wanted = [keep or c in read for keep, c in zip(kept, carried)]
+        if wanted == kept:
+            break
+        kept = wanted
+    return op.with_(
+        args=(*op.args[:first], *shortened(op.args[first:])),
+        results=shortened(op.results),
+        blocks=(Block((index, *shortened(carried)), block.ops),),
+    )
 
 
 def _used_results(op: Op, used: set[Var]) -> Op:
