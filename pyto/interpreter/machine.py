@@ -76,7 +76,11 @@ def _whole(view: View) -> TileType:
 def _compare(core: Core, op: Op) -> None:
     bits, a, b = op.args
     assert isinstance(a, View)
-    values = _at(core, a), _at(core, b) if isinstance(b, View) else core.value(b)
+    extent = core.extent(a.valid, a.shape)
+    if isinstance(b, View):
+        rows, cols = core.extent(b.valid, b.shape)
+        extent = min(extent[0], rows), min(extent[1], cols)
+    values = _at(core, a, extent), _at(core, b, extent) if isinstance(b, View) else core.value(b)
     target = _at(core, bits)
     target[...] = compare_bits(op, *values, _whole(a), target.shape[1])
 

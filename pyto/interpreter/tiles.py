@@ -77,7 +77,8 @@ def _reduce(core: Core, op: Op) -> None:
     t = _type(op.args[0])
     rows, cols = core.extent(t.valid, t.shape)
     out = poisoned(_type(op.result).shape, op.result.dtype)
-    out[:rows, :cols] = compute(fn, op.result.dtype, [core.value(op.args[0])[:rows, :cols]])
+    part = compute(fn, op.result.dtype, [core.value(op.args[0])[:rows, :cols]])
+    out[: part.shape[0], : part.shape[1]] = part  # of no elements: the neutral one
     core.define(op, out)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyto.ir.builder import Builder, is_scalar
-from pyto.ir.infer import CAST_MODES, CAST_PAIRS, CUBE_INPUTS
+from pyto.ir.infer import CAST_MODES, CUBE_INPUTS
 from pyto.ir.nodes import (
     BF16,
     BOOL,
@@ -45,7 +45,9 @@ LIMIT = {"f": 8.0, "i": 1000, "u": 1000, "b": 1}
 ATOMIC = (FP32, INT32)
 FILLED = Facts(-2.0, 2.0)
 #: Operations of one result whose operands are tiles and scalars: those the table lets a program try.
-TRIED = [op for op in OPS.values() if op.user and op.infer and op.numpy and op.params and not op.attrs]
+TRIED = [op for op in OPS.values() if op.user and op.infer and op.numpy and op.params]
+#: What an attribute may be; others are left away.
+ATTRS: dict[str, tuple[Any, ...]] = {"kind": ("lt", "eq", "ne", "le", "gt", "ge"), "dtype": (BOOL, FP32, INT8)}
 STORED = tuple(d for d in DTYPES.values() if d is not INDEX and d is not BOOL)
 Value = tuple[Expr, Facts]
 
@@ -283,7 +285,7 @@ class Maker:
             return None
         if not isinstance(result, TileType) or result.shape[0] * result.shape[1] > 8192:
             return None
-        facts = probe(name, operands, result, attrs.get("mode", "rint"))
+        facts = probe(name, operands, result, attrs)
         if facts is None:
             return None
         var = self.b.emit(name, [v for v, _ in operands], attrs)
@@ -342,11 +344,12 @@ class Maker:
             operands.append(same)
         if 0 in op.scalars and len(operands) == 2 and not is_scalar(operands[1][0]) and self.c.chance(15):
             operands[0] = self.number(first[0].dtype)
-        got = self.emit(op.name, operands)
+        attrs = {n: self.c.pick(ATTRS[n]) for n in op.attrs if n in ATTRS}
+        got = self.emit(op.name, operands, attrs)
         if got is None and not isinstance(operands[-1][0], Const):
             at = len(self.b.ops)
             last = self.positive(operands[-1])  # type: ignore[arg-type]
-            got = last and self.emit(op.name, [*operands[:-1], last])
+            got = last and self.emit(op.name, [*operands[:-1], last], attrs)
             if got is None:
                 del self.b.ops[at:]
         self.add(r, got)
@@ -355,7 +358,7 @@ class Maker:
     def _infers(op: Any, operands: list[Value], t: TileType, count: int) -> bool:
         types = [v.type if isinstance(v, Var) else v for v, _ in operands]
         try:
-            op.infer([*types, t, *[t] * (count - len(types) - 1)], {})
+            op.infer([*types, t, *[t] * (count - len(types) - 1)], {n: v[0] for n, v in ATTRS.items()})
         except Exception:
             return False
         return True
@@ -375,10 +378,7 @@ class Maker:
     def cast(self, r: Region) -> None:
         value = self.choose(r)
         assert value is not None
-        source = value[0].dtype
-        if not any(source == a for a, _ in CAST_PAIRS):
-            return
-        target = self.c.pick([d for d in STORED if (source, d) in CAST_PAIRS])
+        target = self.c.pick([d for d in DTYPES.values() if d not in (value[0].dtype, INDEX)])
         mode = self.c.pick(tuple(CAST_MODES)) if self.c.chance(40) else "rint"
         if mode != "rint" and value[1].error:
             return
