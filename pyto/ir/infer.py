@@ -81,6 +81,18 @@ def unary(name: str, dtypes: tuple[DType, ...]) -> Infer:
     return infer
 
 
+def with_scalar(name: str, dtypes: tuple[DType, ...]) -> Infer:
+    """A tile and a scalar."""
+
+    def infer(args: Sequence[Any], attrs: Attrs) -> Type:
+        if not isinstance(args[1], Expr):
+            what = f"{name}: the second operand must be a scalar, got {describe(args[1])}"
+            raise OpError("operand-kind", what, "write a number, or pl.read one element of a tensor")
+        return binary(name, dtypes)((tile(args[0], name, "input"), args[1]), attrs)  # type: ignore[return-value]
+
+    return infer
+
+
 def binary(name: str, dtypes: tuple[DType, ...]) -> Infer:
     def infer(args: Sequence[Any], attrs: Attrs) -> Type:
         a, b = args

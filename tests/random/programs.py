@@ -339,9 +339,9 @@ class Maker:
                 operands.append(self.number(first[0].dtype))
                 continue
             same = self.choose(r, lambda t: self._infers(op, [*operands], t, len(op.params)))
-            if same is None:
+            if same is None and i not in op.scalars:
                 return
-            operands.append(same)
+            operands.append(same or self.number(first[0].dtype))
         if 0 in op.scalars and len(operands) == 2 and not is_scalar(operands[1][0]) and self.c.chance(15):
             operands[0] = self.number(first[0].dtype)
         attrs = {n: self.c.pick(ATTRS[n]) for n in op.attrs if n in ATTRS}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from pyto.ir import infer
-from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INT8, INT16, INT32, UINT8, UINT16, Const, DType, Expr, Type
+from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INT8, INT16, INT32, UINT8, UINT16, Const, DType, Expr
 from pyto.ir.ops import broadcast
 from pyto.ir.ops.elementwise import binary
 from pyto.ir.ops.table import OPS, Composer, Way, Ways, declare, ways
@@ -173,14 +172,6 @@ declare(
 )
 
 
-def _filled_like(args: Sequence[Any], attrs: infer.Attrs) -> Type:
-    target = infer.tile(args[0], "expands", "target")
-    if not isinstance(args[1], Expr):
-        what = f"expands: scalar must be a scalar, got {infer.describe(args[1])}"
-        raise infer.OpError("operand-kind", what, "pl.expand_clone repeats a tile over another")
-    return infer.binary("expands", ALL)((target, args[1]), attrs)  # type: ignore[return-value]
-
-
 def _expands(c: Composer, target: Any, value: Any) -> Expr:
     t = c.type(target)
     return c.limited(c.full(value, shape=t.shape, dtype=t.dtype), t.valid)  # type: ignore[no-any-return]
@@ -189,7 +180,7 @@ def _expands(c: Composer, target: Any, value: Any) -> Expr:
 declare(
     "expands",
     params=("target", "scalar"),
-    infer=_filled_like,
+    infer=infer.with_scalar("expands", ALL),
     ways=of(ways(*ALL)),
     compose=_expands,
     scalars=(1,),

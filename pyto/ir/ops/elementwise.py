@@ -113,7 +113,7 @@ unary("relu", lambda x: np.maximum(x, 0),
            composed={INT16: lambda c, x: c.maximum(x, 0)} | dict.fromkeys((UINT32, UINT16, UINT8), _same)),
       "max(input, 0).", api="Relu")  # fmt: skip
 binary("lrelu", lambda x, slope: np.where(x >= 0, x, x * slope), FLOATS,
-       "input where it is not negative, else slope * input.",
+       "input where it is not negative, else slope * input.", infer=infer.with_scalar("lrelu", tuple(FLOATS)),
        params=("input", "slope"), scalars=(1,), scalar_api="LeakyRelu", in_place=(0,))  # fmt: skip
 
 unary("exp", np.exp, FLOATS, "e to the input.", api="Exp", cost="exp")

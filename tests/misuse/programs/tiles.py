@@ -24,6 +24,15 @@ def column_without_expand(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8
 
 
 @pl.jit
+def tile_for_a_scalar(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    with pl.at(level=CORE):
+        t = x[:, :]
+        y[:, :] = pl.lrelu(t, t)
+#                 ^^^^^^^^^^^^^^ operand-kind: lrelu: the second operand must be a scalar, got a tile [8, 64] of fp32
+#   help: write a number
+
+
+@pl.jit
 def row_without_expand(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
         t = x[:, :]
