@@ -74,6 +74,9 @@ _scalar_extreme("min")
 _scalar_extreme("max")
 
 
+CAST_CODES = ("none", "rint", "round", "floor", "ceil", "trunc", "odd")  # by number, as the original language has them
+
+
 @operation("cast")
 def _cast(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     value, at = arguments["input"]
@@ -82,6 +85,9 @@ def _cast(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
         return _cast_scalar(frame, value, target, at)
     tile = frame.tile(value, at, "input of pl.cast")
     mode, mode_node = arguments["mode"]
+    if isinstance(mode, int) and not isinstance(mode, bool) and 0 <= mode < len(CAST_CODES):
+        mode = CAST_CODES[mode]
+    mode = "rint" if mode == "none" else mode  # a cast that need not round, or the nearest
     if not isinstance(mode, str):
         raise frame.error(
             "bad-argument", f"mode must be a string, got {describe(mode)}", mode_node or node, "mode='rint'"

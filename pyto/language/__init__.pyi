@@ -132,7 +132,7 @@ def square(input: Any) -> Tile:
 def sigmoid(input: Any) -> Tile:
     """1 / (1 + exp(-input))."""
 def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
-    """Another element type: to floats rounding to nearest even, to integers saturating, NaN to 0 (mode: rint, round, floor, ceil, trunc), to bool whether it is not zero."""
+    """Another element type: to floats rounding to nearest even, to integers saturating, NaN to 0 (mode: rint, round, floor, ceil, trunc, or their numbers 1 to 5; none is rint), to bool whether it is not zero."""
 def and_(lhs: Any, rhs: Any) -> Any:
     """lhs & rhs, bit by bit; of bools: both."""
 def or_(lhs: Any, rhs: Any) -> Any:
@@ -527,7 +527,7 @@ class _Functions:
         """1 / (1 + exp(-input))."""
     @staticmethod
     def cast(input: Any, target_type: DType, mode: Any = 'rint') -> Any:
-        """Another element type: to floats rounding to nearest even, to integers saturating, NaN to 0 (mode: rint, round, floor, ceil, trunc), to bool whether it is not zero."""
+        """Another element type: to floats rounding to nearest even, to integers saturating, NaN to 0 (mode: rint, round, floor, ceil, trunc, or their numbers 1 to 5; none is rint), to bool whether it is not zero."""
     @staticmethod
     def and_(lhs: Any, rhs: Any) -> Any:
         """lhs & rhs, bit by bit; of bools: both."""

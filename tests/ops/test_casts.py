@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyto.ir.nodes import BF16, BOOL, FP16, FP32, DType
+from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INT16, DType
 from pyto.ir.ops.types import ALL
 from pyto.numerics import NUMPY
 from tests.ops.kernels_of import kernel, results
@@ -76,6 +76,27 @@ def test_casts(source: DType, tmp_path: Path) -> None:
 
 
 FLOATS = (FP32, FP16, BF16)
+
+
+@pytest.mark.parametrize("d", FLOATS, ids=str)
+def test_modes_by_number(d: DType, tmp_path: Path) -> None:
+    modes = ((0, "rint"), (1, "rint"), (2, "round"), (3, "floor"), (4, "ceil"), (5, "trunc"))
+    x = values(d)
+    outs = "\n".join(f"    o{n}: pl.Out[pl.Tensor[[5, 43], pl.INT16]]," for n, _ in modes)
+    body = "".join(f"        o{n}[:, :] = pl.cast(x[:, :], pl.INT16, {n})\n" for n, _ in modes)
+    text = f"""import pyto.language as pl
+
+
+@pl.jit
+def numbered(
+    x: pl.Tensor[[5, 43], pl.{d.name.upper()}],
+{outs}
+):
+    with pl.at(pl.Level.CORE_GROUP):
+{body}"""
+    want = {f"o{n}": expected(x, INT16, mode) for n, mode in modes}
+    for where, got in results(kernel(text, "numbered", tmp_path), {"x": x}, want):
+        assert all(same(got[name], w) for name, w in want.items()), where
 
 
 @pytest.mark.parametrize("d", FLOATS, ids=str)

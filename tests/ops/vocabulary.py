@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from pyto.numerics import TO_INTEGER
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Row = tuple[str, Callable[..., Any]]
 
@@ -104,5 +102,3 @@ for _short, _fn in (("add", operator.add), ("sub", operator.sub), ("mul", operat
                     ("max", np.maximum), ("min", np.minimum)):  # fmt: skip
     ROWS_OF[f"row_expand_{_short}"] = [(f"pl.row_expand_{_short}(a, col)", _fn)]
     ROWS_OF[f"col_expand_{_short}"] = [(f"pl.col_expand_{_short}(a, row)", _fn)]
-
-MODES = TO_INTEGER

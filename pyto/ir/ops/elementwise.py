@@ -144,7 +144,7 @@ declare(
     api="Cast",
     user=True,
     doc="Another element type: to floats rounding to nearest even, to integers saturating, NaN to 0 "
-    "(mode: rint, round, floor, ceil, trunc), to bool whether it is not zero.",
+    "(mode: rint, round, floor, ceil, trunc, or their numbers 1 to 5; none is rint), to bool whether it is not zero.",
 )
 
 BROADCAST = ("add", "sub", "mul", "div", "maximum", "minimum")  # those with row_expand_* and col_expand_*
