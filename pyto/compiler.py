@@ -269,7 +269,14 @@ def _call(kernel: JitFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -
     if kernel.generic:
         kernel, args = specialize(kernel, args, kwargs)
         kwargs = {}
-    return load(kernel, runtime.toolchain_for(tuple(args)))(*args, **kwargs)
+    program = load(kernel, runtime.toolchain_for((*args, *kwargs.values())))
+    if kwargs:  # a name that C++ does not take has another there
+        code = kernel.fn.__code__
+        written = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        if len(written) == len(program.plan.names):
+            names = dict(zip(written, program.plan.names))
+            kwargs = {names.get(name, name): value for name, value in kwargs.items()}
+    return program(*args, **kwargs)
 
 
 hooks.call = _call

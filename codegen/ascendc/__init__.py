@@ -9,7 +9,7 @@ from pyto import __version__
 from pyto.codegen.ascendc.device import device_function, kernel_params, kernel_type
 from pyto.codegen.ascendc.host import HostWriter, kernel_name, manifest
 from pyto.codegen.ascendc.scalars import HELPERS
-from pyto.codegen.ascendc.writer import environment
+from pyto.codegen.ascendc.writer import comment, environment
 from pyto.ir.nodes import Program
 from pyto.target import DEFAULT_CHIP, Chip
 
@@ -29,7 +29,7 @@ def generate(program: Program, chip: Chip = DEFAULT_CHIP) -> tuple[dict[str, str
         kernels.append(
             {"name": kernel_name(program, name), "params": params, "type": kernel_type(parts), "parts": calls}
         )
-    source = PurePath(program.host.loc.file).name if program.host.loc else "IR"
+    source = comment(PurePath(program.host.loc.file).name) if program.host.loc else "IR"
     common = {"name": program.name, "version": __version__, "source": source, "chip": chip.name}
     env = environment()
     sources = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 from pyto.codegen.ascendc import cube, data, vector
 from pyto.codegen.ascendc.accumulators import layouts
-from pyto.codegen.ascendc.writer import Writer, tile_ctype
+from pyto.codegen.ascendc.writer import Writer, comment, tile_ctype
 from pyto.errors import InternalError, source_line
 from pyto.ir.nodes import (
     Block,
@@ -136,7 +135,7 @@ class _Body:
         self.said = loc.file, loc.line
         text = (source_line(loc.file, loc.line) or "").strip()
         name = loc.file.replace("\\", "/").rsplit("/", 1)[-1]
-        self.w.line(f"// {name}:{loc.line}: {text}".rstrip().rstrip("\\"))
+        self.w.line(comment(f"// {name}:{loc.line}: {text}"))
 
     def do_alloc(self, op: Op) -> None:
         t = op.result.type
@@ -300,7 +299,17 @@ def _printed(w: Writer, text: str, values: tuple[Expr, ...]) -> tuple[str, list[
         arguments.append(f"static_cast<{'float' if floating else 'long'}>({w.text(value)})")
     pieces = [part.replace("%", "%%") for part in text.split("{}")]
     joined = pieces[0] + "".join(form + piece for form, piece in zip(forms, pieces[1:]))
-    return json.dumps(joined), arguments
+    return c_string(joined), arguments
+
+
+def c_string(text: str) -> str:
+    """A string literal of C++; what is not printable ASCII as the bytes of UTF-8, in octal."""
+    shown = {0x0A: "\\n", 0x22: '\\"', 0x5C: "\\\\"}
+    parts = [
+        shown.get(byte) or (chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}")
+        for byte in text.encode("utf-8", "replace")
+    ]
+    return f'"{"".join(parts)}"'
 
 
 def _space(view: Any) -> str:

@@ -21,7 +21,7 @@ class HostWriter:
 
     def __init__(self, program: Program) -> None:
         self.program, self.host = program, program.host
-        self.ranges: dict[Var, Range] = {d: (Const(0), None) for d in self.host.dims}
+        self.ranges: dict[Var, Range] = {d: (Const(1), None) for d in self.host.dims}
         self.text = ScalarPrinter(self.ranges, HOST_NAMES)
         self.lines: list[str] = []
         self.kernels: list[dict[str, Any]] = []

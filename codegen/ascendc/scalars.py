@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pyto.ir.nodes import FP32, Apply, Const, DType, Expr, Var
+from pyto.ir.nodes import FP32, INDEX, Apply, Const, DType, Expr, Var
 from pyto.ir.ranges import Range
-from pyto.ir.scalar import PRECEDENCE, bound
+from pyto.ir.scalar import PRECEDENCE, bound, dtype_of, wrapped
 
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "/", "mod": "%", "eq": "==", "ne": "!=", "lt": "<",
@@ -17,15 +17,23 @@ INFIX = {
 }  # fmt: skip
 BITS = {"bitand": "&", "bitor": "|", "bitxor": "^", "shl": "<<", "shr": ">>"}  # always in parentheses
 DEVICE_NAMES = {"min": "Min", "max": "Max", "floordiv": "FloorDiv", "mod": "FloorMod"}
-HOST_NAMES = {"min": "PYTO_MIN", "max": "PYTO_MAX", "floordiv": "PYTO_FLOORDIV", "mod": "PYTO_FLOORMOD"}
+HOST_NAMES = {"min": "PYTO_MIN", "max": "PYTO_MAX", "floordiv": "FloorDiv", "mod": "FloorMod"}
 HELPERS = {
     "Min": "__aicore__ inline int64_t Min(int64_t a, int64_t b)\n{\n    return a < b ? a : b;\n}",
     "Max": "__aicore__ inline int64_t Max(int64_t a, int64_t b)\n{\n    return a > b ? a : b;\n}",
     "MinFloat": "__aicore__ inline float MinFloat(float a, float b)\n{\n    return b < a ? b : a;\n}",
     "MaxFloat": "__aicore__ inline float MaxFloat(float a, float b)\n{\n    return b > a ? b : a;\n}",
     "FloorDiv": "__aicore__ inline int64_t FloorDiv(int64_t a, int64_t b)\n"
-    "{\n    return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}",
-    "FloorMod": "__aicore__ inline int64_t FloorMod(int64_t a, int64_t b)\n{\n    return (a % b + b) % b;\n}",
+    "{\n    if (b == 0 || b == -1) {\n        return 0 - static_cast<uint64_t>(a) * (b != 0);\n    }\n"
+    "    return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}",
+    "FloorMod": "__aicore__ inline int64_t FloorMod(int64_t a, int64_t b)\n"
+    "{\n    return b == 0 || b == -1 ? 0 : (a % b + b) % b;\n}",
+    "Clamp": "__aicore__ inline int64_t Clamp(int64_t x, int64_t low, int64_t high)\n"
+    "{\n    return x < low ? low : x > high ? high : x;\n}",
+    "Truncate": "__aicore__ inline int64_t Truncate(float x, int64_t low, int64_t high)\n"
+    "{\n    if (x != x) {\n        return 0;\n    }\n"
+    "    const float first = low, last = high;\n"
+    "    return x <= first ? low : x >= last ? high : static_cast<int64_t>(x);\n}",
     "TransposedWindow": "// A part [height, width] of a matrix [rows, columns] in L1, transposed on its way to L0.\n"
     "__aicore__ inline AscendC::LoadData3DParamsV2<float> TransposedWindow(\n"
     "    uint16_t rows, uint16_t columns, uint16_t row, uint16_t column, uint16_t height, uint16_t width)\n"
@@ -61,6 +69,9 @@ def literal(value: int | float | bool, dtype: DType) -> str:
     if dtype.kind == "b":
         return "true" if value else "false"
     if dtype.kind != "f":
+        value = wrapped(int(value))
+        if value == -(1 << 63):  # C++ has no literal for it
+            return "(-9223372036854775807 - 1)"
         text = str(int(value))
         plain = dtype.kind == "i" and (dtype.bits == 64 or (dtype.bits == 32 and value > -(2**31)))
         return text if plain else f"static_cast<{dtype.ctype}>({text})"
@@ -114,17 +125,33 @@ class ScalarPrinter:
             c, a, b = (self(x, 1) for x in expr.args)
             return f"({c} ? {a} : {b})"
         if op == "cast":
-            ctype = "float" if expr.dtype.kind == "f" else expr.dtype.ctype
-            return f"static_cast<{ctype}>({self(expr.args[0])})"
+            return self._cast(expr.args[0], expr.dtype)
         level = PRECEDENCE[op]
         a, b = self(expr.args[0], level), self(expr.args[1], level + 1)
         return self._wrap(f"{a} {INFIX[op]} {b}", level, outer)
 
+    def _cast(self, value: Expr, target: DType) -> str:
+        """Integers saturate, NaN is 0."""
+        text, source = self(value), dtype_of(value)
+        if target.kind in "iu":
+            low = 0 if target.kind == "u" else -(1 << (target.bits - 1))
+            limits = [literal(n, INDEX) for n in (low, low + (1 << target.bits) - 1)]
+            if source.kind == "f":
+                self.helpers.add("Truncate")
+                return f"Truncate({text}, {', '.join(limits)})"
+            if (source.kind == "b") or (source.kind == target.kind and source.bits <= target.bits):
+                return f"static_cast<int64_t>({text})"
+            if target.bits == 64 or (source.kind == "u" and source.bits < target.bits):
+                return text
+            self.helpers.add("Clamp")
+            return f"Clamp({text}, {', '.join(limits)})"
+        return f"static_cast<{'float' if target.kind == 'f' else target.ctype}>({text})"
+
     def _not_negative(self, expr: Apply) -> bool:
         low = bound(expr.args[0], self.ranges, False)
         divisor = expr.args[1]
-        smallest = bound(divisor, self.ranges, False)  # 0 divides nothing anyway
-        return low is not None and low >= 0 and smallest is not None and smallest >= 0
+        smallest = bound(divisor, self.ranges, False)
+        return low is not None and low >= 0 and smallest is not None and smallest > 0
 
     def _call(self, op: str, expr: Apply) -> str:
         name = self.names[op]

@@ -51,6 +51,11 @@ def statements() -> Any:
     return environment().get_template("statements.j2").module
 
 
+def comment(text: str) -> str:
+    """What a line comment may hold: printable characters, and no backslash that would join the next line to it."""
+    return "".join(c if c.isprintable() else " " for c in text).rstrip(" \\")
+
+
 class Writer:
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -58,7 +63,7 @@ class Writer:
         self.lines: list[str] = []
         self.depth = 1
         self.ranges: dict[Var, Range] = {
-            p.var: (Const(0), None)
+            p.var: (Const(0 if p.var.type.dtype.kind == "u" else 1), None)  # no kernel starts with a dim of 0
             for p in function.params
             if isinstance(p.var.type, ScalarType)
             and (p.var.name in function.attrs.get("dims", ()) or p.var.type.dtype.kind == "u")
@@ -71,7 +76,7 @@ class Writer:
 
     # -- lines
     def line(self, text: str) -> None:
-        self.lines += ["    " * self.depth + part for part in text.splitlines()]
+        self.lines += ["    " * self.depth + part for part in text.removesuffix("\n").split("\n")]
 
     def statement(self, macro: str, *args: Any) -> None:
         self.line(str(getattr(statements(), macro)(*args)))

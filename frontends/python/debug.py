@@ -14,7 +14,8 @@ from pyto.ir.nodes import Expr, Op
 
 
 def _plain(text: str) -> str:
-    return text.replace("{", "(").replace("}", ")")
+    """Without what ends a string in C, and without the marks of the places of values."""
+    return text.replace("{", "(").replace("}", ")").replace("\0", "")
 
 
 def _need_region(frame: Frame, name: str, node: ast.AST) -> None:

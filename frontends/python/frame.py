@@ -27,7 +27,7 @@ from pyto.frontends.python.values import (
 from pyto.ir.builder import Builder
 from pyto.ir.nodes import FP32, INDEX, Const, DType, Expr, Loc, Op, Param, ScalarType, TensorType, TileType, Type, Var
 from pyto.ir.ops import OPS, OpError
-from pyto.ir.scalar import apply, substitute, variables
+from pyto.ir.scalar import apply, substitute, variables, wrapped
 from pyto.language.annotations import DynVar
 from pyto.language.jit import JitFunction
 
@@ -275,6 +275,8 @@ class Frame:
     def scalar(self, value: Any, node: ast.AST, what: str = "the value") -> Expr:
         """A scalar expression of a number or run-time scalar."""
         if is_number(value):
+            if isinstance(value, int) and wrapped(value) != value:
+                raise self.error("out-of-range", f"{what} does not fit 64 bits", node)
             return to_expr(value)
         if is_runtime_scalar(value):
             return value  # type: ignore[no-any-return]

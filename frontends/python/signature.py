@@ -109,6 +109,13 @@ def _dims(frame: Frame, annotation: TensorAnnotation, parameter: Parameter) -> l
 def kernel_parameters(frame: Frame) -> tuple[tuple[Param, ...], tuple[Var, ...]]:
     """Parameters and dims of a kernel; its names are bound in the frame."""
     session = frame.session
+    if not frame.node.name.isascii():
+        raise frame.error(
+            "bad-signature",
+            f"{frame.node.name!r} cannot be the name of a kernel: generated code needs the name",
+            frame.node,
+            "use ASCII letters, digits and underscores",
+        )
     parameters = parameters_of(frame)
     for name, value in frame.function.values.items():
         frame.env[name] = value

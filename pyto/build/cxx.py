@@ -22,7 +22,8 @@ from pyto.errors import BuildError, UsageError
 SIMULATOR = Path(__file__).resolve().parent.parent / "simulator"
 #: -fno-strict-aliasing: kernels reinterpret the bytes of buffers. -ffp-contract=off: a*b+c rounds twice everywhere.
 COMMON_FLAGS = ("-std=c++17", "-fPIC", "-pthread", "-ffp-contract=off", "-fno-strict-aliasing")
-KERNEL_FLAGS = ("-O2", "-w")
+#: -fwrapv: 64-bit scalars wrap, as in the interpreter.
+KERNEL_FLAGS = ("-O2", "-w", "-fwrapv")
 SIMULATOR_FLAGS = ("-O3",)
 REMEDY_SIMULATOR = "this is a fault of pyto: please report it"
 REMEDY = "generated code that does not compile is a fault of pyto: please report it"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from pyto.errors import LaunchError
-from pyto.ir.nodes import Apply, Const, Expr, Function, ScalarType, TensorType, Type, Var
-from pyto.ir.scalar import SCALAR_OPS
+from pyto.ir.nodes import Apply, Const, DType, Expr, Function, ScalarType, TensorType, Type, Var
+from pyto.ir.scalar import SCALAR_OPS, wrapped
 from pyto.numerics import NUMPY, Array
 
 Env = dict[str, Any]
@@ -79,8 +80,23 @@ def evaluate(expr: Expr, env: Env) -> Any:
     values = [evaluate(a, env) for a in expr.args]
     if expr.dtype.kind == "f":
         return _float(expr.op, values)
+    if expr.op in ("floordiv", "mod") and values[1] == 0:
+        return 0
+    if expr.op == "cast":
+        return _integer(values[0], expr.dtype)
     value = SCALAR_OPS[expr.op](*values)
-    return int(value) if expr.op == "cast" and expr.dtype.kind in "iu" else value
+    return wrapped(int(value)) if expr.dtype.kind in "iu" else value
+
+
+def _integer(value: Any, dtype: DType) -> Any:
+    """To an integer towards zero, saturated, NaN to 0; to a bool."""
+    if dtype.kind == "b":
+        return bool(value)
+    low = 0 if dtype.kind == "u" else -(1 << (dtype.bits - 1))
+    high = low + (1 << dtype.bits) - 1
+    if isinstance(value, float) and not math.isfinite(value):
+        return 0 if math.isnan(value) else high if value > 0 else low
+    return max(low, min(high, int(value)))
 
 
 def _float(op: str, values: list[Any]) -> float:

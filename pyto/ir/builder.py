@@ -25,7 +25,15 @@ assert errno stdin stdout stderr linux unix i386 NULL EOF INFINITY NAN HUGE_VAL 
 slots emit std main half bfloat16_t int4b_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t
 uintptr_t intptr_t AscendC GM_ADDR GlobalTensor LocalTensor TPipe TQue TBuf TPosition QuePosition HardEvent PipeBarrier
 DataCopy DataCopyPad LoadData Mmad Fixpipe Duplicate block blocks tensors dims scalars workspace stream pipe_t event_t
+BinaryRepeatParams BrcbRepeatParams CacheLine Clamp CopyRepeatParams DataCacheCleanAndInvalid DataCopyExtParams
+DataCopyPadExtParams DataCopyParams DcciDst DumpTensor FixpipeParamsV220 FloorDiv FloorMod GatherMaskParams
+GatherRepeatParams GetBlockIdx GetBlockNum GetSubBlockIdx GetTaskRation InitConstValueParams InitSocState Lanes
+LoadData2DParams LoadData2dTransposeParams LoadData3DParamsV2 LoadDataWithTranspose Max MaxFloat Min MinFloat MmadParams
+MrgSort4Info MrgSortSrcList Nd2NzParams QuantMode_t ReduceOrder ResetMask RoundMode SetAtomicAdd SetAtomicNone SetFlag
+ToBfloat16 ToFloat TransDataTo5HD TransDataTo5HDParams TransposeBlocks TransposedWindow Truncate UnaryRepeatParams
+WaitFlag WholeReduceMax WholeReduceMin WholeReduceSum WideK CrossCoreSetFlag CrossCoreWaitFlag CMPMODE
 """
+_MACROS = re.compile(r"EVENT_ID\d|PIPE_\w+|KERNEL_T\w+|ASCEND\w*|PYTO_\w*|pyto_\w*")
 _C_FUNCTIONS = """
 abort abs accept access acos asin atan atan2 atexit atof atoi atol bind bsearch calloc cbrt ceil clock close cos cosh
 div dup erf erfc exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod fork fopen fprintf fputs fread free frexp
@@ -48,7 +56,7 @@ def identifier(name: str, symbol: bool = False) -> str:
     text = re.sub("__+", "_", text).lstrip("_") or "v"
     if text[0].isdigit():
         text = "v" + text
-    taken = text in RESERVED or text in _API or text.startswith(("PYTO_", "pyto_"))
+    taken = text in RESERVED or text in _API or _MACROS.fullmatch(text) is not None
     if taken or (symbol and text in _C_NAMES):
         text += "_"
     return text

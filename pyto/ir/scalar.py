@@ -70,6 +70,11 @@ PRECEDENCE = {
 }
 
 
+def wrapped(value: int) -> int:
+    """What 64 bits hold of an integer: scalars are computed in 64 bits."""
+    return value if -(1 << 63) <= value < 1 << 63 else (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 def dtype_of(expr: Expr) -> DType:
     if isinstance(expr, (Const, Apply, Var, View)):
         return expr.dtype
@@ -360,4 +365,5 @@ __all__ = [
     "substitute",
     "type_variables",
     "variables",
+    "wrapped",
 ]
