@@ -349,6 +349,8 @@ class Frame:
 
     def as_dtype(self, value: Any, d: DType, node: ast.AST) -> Expr:
         """A scalar operand for a tile of element type `d`: integers fit floats, not the other way round."""
+        if d.kind == "f" and type(value) is int:
+            value = float(value)
         expr = self.scalar(value, node, "the operand")
         kind = expr.dtype  # type: ignore[attr-defined]
         if isinstance(expr, Const):
