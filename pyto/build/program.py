@@ -23,9 +23,9 @@ C ABI of the program (0 is success; otherwise `const char* pyto_last_error()` sa
 
     int pyto_<name>(void* const* tensors, const int64_t* dims, const void* scalars, void* workspace, void* stream)
 
-`tensors` are the tensor params in signature order, contiguous; every dim is 1 or more. `scalars` has one 8-byte slot a scalar param, in
-signature order; the value sits at the start of its slot in its own dtype (a bool is one byte), rounded 16-bit floats
-as float32.
+`tensors` are the tensor params in signature order, contiguous; every dim is 1 or more. `scalars` has one 8-byte slot a
+scalar param, in signature order; the value sits at the start of its slot in its own dtype (a bool is one byte), 16-bit
+floats rounded and as float32.
 """
 
 from __future__ import annotations
