@@ -8,20 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from pyto.frontends.python import library
 from pyto.frontends.python.calls import Arguments, operation
 from pyto.frontends.python.frame import Frame
+from pyto.frontends.python.inline import call_with
 from pyto.frontends.python.operations import _operands, _pair, tile_shape
 from pyto.frontends.python.subscripts import (
-    Axis,
     assemble_tile,
     read_element,
-    store,
     window,
     write_element,
 )
 from pyto.frontends.python.values import describe, is_number, is_runtime_scalar, is_tensor, is_tile
 from pyto.ir.nodes import INT32, Const, DType, TensorType, TileType, Var
+from pyto.ir.scalar import apply
 from pyto.language.enums import PadValue
+from pyto.language.jit import JitFunction
 
 # ------------------------------------------------------------------------------------------------------------- padding
 
@@ -208,13 +210,11 @@ def _gather_row(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -
     from pyto.frontends.python.operations import _take
 
     acc = frame.tile(*_pair(arguments["acc"], node), "acc of pl.gather_row")
-    if arguments["transpose"][0]:
-        raise frame.error(
-            "unsupported", "pl.gather_row(transpose=True) is not supported yet", node, "pl.transpose the tile"
-        )
     src = frame.tensor(*_pair(arguments["src"], node), "src of pl.gather_row"), node
     shapes, offsets = _pair(arguments["shapes"], node), _pair(arguments["src_offset"], node)
     part = _take(frame, node, src, shapes, offsets, {"valid_shape": arguments["valid_shape"]}, "")
+    if arguments["transpose"][0]:
+        part = frame.emit("transpose", (part,), {}, node)
     target, at = _pair(arguments["dst_offset"], node)
     axes = window(frame, acc, target, part.type.shape, at)
     return assemble_tile(frame, acc, axes, part, node, hint or acc.name)
@@ -285,22 +285,17 @@ def _scatter_update(frame: Frame, node: ast.Call, arguments: Arguments, hint: st
         raise frame.error(
             "operand-kind", f"index must be a tile or a tensor, got {describe(index)}", index_node or node
         )
-    assert isinstance(tile.type, TileType) and isinstance(index.type, (TensorType, TileType))
-    (rows, width), count = tile.type.shape, _index_count(frame, index, index_node or node)
+    assert isinstance(tile.type, TileType)
+    rows, count = tile.type.shape[0], _index_count(frame, index, index_node or node)
     if count != rows:
         raise frame.error("shape-mismatch", f"scatter_update: {count} indices for {rows} rows", index_node or node)
-    cols = frame.static_int(index.type.shape[-1], node, "the size of the index")
-    for i in range(rows):
-        place = [Const(i // cols), Const(i % cols)][-len(index.type.shape) :]
-        row, part = read_element(frame, index, place, node), tile
-        if rows > 1:
-            part = frame.emit("slice", (tile, Const(i), Const(0)), {"shape": (1, width)}, node)
-        axes = [Axis(row, 1, True, node), Axis(Const(0), width, False, node)]
-        if is_tensor(target):
-            store(frame, target, axes, part, node, src_node or node)
-        else:
-            target = assemble_tile(frame, frame.tile(target, at, "input of pl.scatter_update"), axes, part, node, hint)
-    return target
+    if not is_tensor(target):
+        target = frame.tile(target, at, "input of pl.scatter_update")
+    return _library(frame, library.update_rows, {"target": target, "index": index, "rows": tile}, node)
+
+
+def _library(frame: Frame, function: JitFunction, values: dict[str, Any], node: ast.Call) -> Any:
+    return call_with(frame, function, [(name, value, node) for name, value in values.items()], node)
 
 
 def _index_count(frame: Frame, index: Var, node: ast.AST) -> int:
@@ -313,12 +308,66 @@ def _index_count(frame: Frame, index: Var, node: ast.AST) -> int:
 
 @operation("mscatter")
 def _mscatter(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
-    raise frame.error(
-        "unsupported",
-        "pl.mscatter is not supported yet",
-        node,
-        "loop over the elements: pl.write(tensor, [index], pl.read(tile, [r, c]))",
-    )
+    """Elements of a tile to the elements of a tensor that the index names, counted in order."""
+    src, index = (frame.tile(*_pair(arguments[n], node), f"{n} of pl.mscatter") for n in ("src", "idx"))
+    tensor = frame.tensor(*_pair(arguments["output_tensor"], node), "output_tensor of pl.mscatter")
+    if src.type.shape != index.type.shape:  # type: ignore[union-attr]
+        raise frame.error("shape-mismatch", "mscatter: one index for each element of src", node)
+    return _library(frame, library.scatter_elements, {"source": src, "index": index, "tensor": tensor}, node)
+
+
+_COALESCE = {"row": "row", "elem": "elem", 0: "row", 1: "elem"}
+_BEYOND = {"undefined": "", "clamp": "clamp", "wrap": "wrap", 0: "", 1: "clamp", 2: "wrap"}
+
+
+@operation("mgather")
+def _mgather(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    """Rows or elements of a tensor by index."""
+    tensor = frame.tensor(*_pair(arguments["mem"], node), "mem of pl.mgather")
+    index, at = _pair(arguments["idx"], node)
+    if not (is_tile(index) or is_tensor(index)):
+        raise frame.error("operand-kind", f"idx must be a tile or a tensor, got {describe(index)}", at)
+    by, mode = (table.get(arguments[n][0]) for n, table in (("coalesce", _COALESCE), ("gather_oob", _BEYOND)))
+    if by is None or mode is None:
+        name = "coalesce" if by is None else "gather_oob"
+        raise frame.error(
+            "unsupported", f"pl.mgather({name}={arguments[name][0]!r}) is not supported", arguments[name][1] or node
+        )
+    assert isinstance(tensor.type, TensorType)
+    if by == "row":
+        width = frame.static_int(tensor.type.shape[-1], node, "the width of mem", "dynamic-shape")
+        shape = _index_count(frame, index, at), width
+        out = frame.emit("empty", (), {"shape": shape, "dtype": tensor.dtype}, node, hint)
+        values = {"out": out, "tensor": tensor, "index": index, "mode": mode}
+        return _library(frame, library.gather_rows, values, node)
+    shape = tile_shape(frame, [e.value if isinstance(e, Const) else e for e in index.type.shape], at)
+    out = frame.emit("empty", (), {"shape": shape, "dtype": tensor.dtype}, node, hint)
+    count: Any = Const(1)
+    for extent in tensor.type.shape:
+        count = count * extent
+    values = {"out": out, "tensor": tensor, "index": index, "mode": mode, "count": frame.simplified(count)}
+    return _library(frame, library.gather_elements, values, node)
+
+
+@operation("paged_gather")
+def _paged_gather(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+    """Rows of a pool of pages: index -> page by the table, and row in it."""
+    names = {"source": "src", "index": "indices", "table": "block_table"}
+    values: dict[str, Any] = {
+        n: frame.tensor(*_pair(arguments[p], node), f"{p} of pl.paged_gather") for n, p in names.items()
+    }
+    sizes = {
+        n: frame.static_int(*_pair(arguments[n], node), n) for n in ("block_size", "size", "max_indices", "col_off")
+    }
+    shape = sizes["max_indices"], sizes["size"]
+    out = frame.emit("empty", (), {"shape": shape, "dtype": values["source"].dtype}, node, hint)
+    count: Any = Const(1)
+    for extent in values["index"].type.shape:
+        count = count * extent
+    count = frame.simplified(apply("min", count, Const(shape[0])))
+    values |= {"out": out, "page": sizes["block_size"], "count": count, "col": sizes["col_off"]}
+    out = _library(frame, library.gather_pages, values, node)
+    return frame.emit("transpose", (out,), {}, node, hint) if arguments["is_trans"][0] else out
 
 
 # ------------------------------------------------------------------------------------------------------ single elements
@@ -334,11 +383,19 @@ def _read(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
 
 def _place(frame: Frame, base: Var, argument: tuple[Any, ast.AST | None], node: ast.AST) -> list[Any]:
     value, where = _pair(argument, node)
-    indices = value if isinstance(value, (list, tuple)) else [value]
-    if is_tile(base) and len(indices) == 1:  # flat, in order
+    flat_index = not isinstance(value, (list, tuple))  # counted in order
+    indices = [value] if flat_index else value
+    if is_tile(base) and flat_index:
         cols = base.type.shape[1]  # type: ignore[union-attr]
         flat = frame.integer(indices[0], where, "the index")
         indices = [flat // cols, flat % cols]
+    elif is_tensor(base) and flat_index:
+        extents, flat = base.type.shape, frame.integer(indices[0], where, "the index")  # type: ignore[union-attr]
+        indices = []
+        for extent in reversed(extents[1:]):
+            indices.insert(0, flat % extent)
+            flat = flat // extent
+        indices.insert(0, flat)
     return [a.offset for a in window(frame, base, indices, [1] * len(indices), where)]
 
 

@@ -367,9 +367,6 @@ def write_element(
     written = _written(frame, base, place, value, node, source, target.id)
     if frame.parent is not None and any(a.arg == target.id for a in frame.node.args.args):
         frame.lost_writes.append((target.id, node))
-    for name, held in list(frame.env.items()):
-        if held is base:  # other names of the same tile
-            frame.env[name] = written
     frame.env[target.id] = written
 
 

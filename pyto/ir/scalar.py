@@ -120,11 +120,11 @@ def apply(op: str, *args: Expr, dtype: DType | None = None) -> Expr:
         if op == "mul" and a == Const(1):
             return b
         if op == "mul" and Const(0) in (a, b):
-            return Const(0)
+            return Const(0, kind)
         if op == "mod" and b == Const(1):
-            return Const(0)
+            return Const(0, kind)
         if op == "sub" and a == b:
-            return Const(0)
+            return Const(0, kind)
         if op in ("min", "max") and a == b:
             return a
     if op == "select" and isinstance(args[0], Const):
@@ -290,6 +290,8 @@ def simplify(expr: Expr, ranges: Ranges) -> Expr:
     out = apply(expr.op, *args, dtype=expr.dtype)
     if not isinstance(out, Apply) or out.dtype.kind not in "iub":
         return out
+    if out.op in ("add", "sub", "mul", "neg", "floordiv", "mod") and out.dtype != INDEX:
+        return out  # linear forms are of indices
     if out.op in ("add", "sub", "mul", "neg"):
         return rebuild(linear(out))
     if out.op in ("min", "max"):

@@ -329,6 +329,12 @@ def scatter_flat(dst: Any, src: Any, indexes: Any) -> Any:
     """dst with src[r, k] at indexes[r, k], counted row by row."""
 def scatter_update(input: Any, *operands: Any, dim: Any = None, index: Any = None, src: Any = None) -> Any:
     """Rows of src to the rows of a tensor or tile that the index names; the last of equal indices counts."""
+def mgather(mem: Any, idx: Any, coalesce: Any = 'row', *, gather_oob: Any = 'undefined', target_memory: Any = None, scratch: Any = None, valid_shape: Any = None) -> Any:
+    """The rows of a tensor that idx names as a tile, or with coalesce='elem' its elements, counted in order."""
+def paged_gather(src: Any, indices: Any, block_table: Any, block_size: Any, size: Any, max_indices: Any, *, space: Any = None, col_off: Any = 0, is_trans: bool = False, is_b_matrix: bool = False) -> Any:
+    """Rows of a pool of pages as a tile: row block_table[i // block_size] * block_size + i % block_size for each index i."""
+def create_l1(shape: Any, dtype: DType, transpose: bool = False) -> Any:
+    """A tile; pyto places it itself."""
 def mscatter(src: Any, idx: Any, output_tensor: Any) -> Any:
     """Elements of a tile to a tensor by index."""
 def move(tile: Any, target_memory: Any = None, blayout: Any = None, slayout: Any = None) -> Any:
@@ -822,6 +828,15 @@ class _Functions:
     @staticmethod
     def scatter_update(input: Any, *operands: Any, dim: Any = None, index: Any = None, src: Any = None) -> Any:
         """Rows of src to the rows of a tensor or tile that the index names; the last of equal indices counts."""
+    @staticmethod
+    def mgather(mem: Any, idx: Any, coalesce: Any = 'row', *, gather_oob: Any = 'undefined', target_memory: Any = None, scratch: Any = None, valid_shape: Any = None) -> Any:
+        """The rows of a tensor that idx names as a tile, or with coalesce='elem' its elements, counted in order."""
+    @staticmethod
+    def paged_gather(src: Any, indices: Any, block_table: Any, block_size: Any, size: Any, max_indices: Any, *, space: Any = None, col_off: Any = 0, is_trans: bool = False, is_b_matrix: bool = False) -> Any:
+        """Rows of a pool of pages as a tile: row block_table[i // block_size] * block_size + i % block_size for each index i."""
+    @staticmethod
+    def create_l1(shape: Any, dtype: DType, transpose: bool = False) -> Any:
+        """A tile; pyto places it itself."""
     @staticmethod
     def mscatter(src: Any, idx: Any, output_tensor: Any) -> Any:
         """Elements of a tile to a tensor by index."""

@@ -51,8 +51,8 @@ STRUCTURE = {
 }  # fmt: skip
 
 _LATER = """
-gather_compare reinterpret_view mgather tri spmd_submit split_aiv print
-assert_ get_subblock_idx extract paged_gather
+gather_compare reinterpret_view tri spmd_submit split_aiv print
+assert_ get_subblock_idx extract
 """
 LATER = _LATER.split()
 NEVER = {

@@ -17,6 +17,16 @@ STRUCTURE = {
         "input, *operands, dim=None, index=None, src=None",
         "Rows of src to the rows of a tensor or tile that the index names; the last of equal indices counts.",
     ),
+    "mgather": (
+        "mem, idx, coalesce='row', *, gather_oob='undefined', target_memory=None, scratch=None, valid_shape=None",
+        "The rows of a tensor that idx names as a tile, or with coalesce='elem' its elements, counted in order.",
+    ),
+    "paged_gather": (
+        "src, indices, block_table, block_size, size, max_indices, *, space=None, col_off=0, is_trans=False,"
+        " is_b_matrix=False",
+        "Rows of a pool of pages as a tile: row block_table[i // block_size] * block_size + i % block_size for each"
+        " index i.",
+    ),
     "mscatter": ("src, idx, output_tensor", "Elements of a tile to a tensor by index."),
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ HINTS = {
         "tile, target_memory=None, blayout=None, slayout=None",
         "The tile itself: pyto places tiles in memories.",
     ),
-    "create_l1": ("shape, dtype", "A tile whose lanes are undefined: pyto places tiles in memories."),
+    "create_l1": ("shape, dtype, transpose=False", "A tile whose lanes are undefined: pyto places tiles in memories."),
     "transpose_view": ("tile", "A tile read with rows and columns exchanged, for an operand of pl.matmul."),
     "while_": (
         "*, init_values",

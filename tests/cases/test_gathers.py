@@ -316,3 +316,53 @@ def test_sort_of_a_part_is_refused():
 
     with pytest.raises(CompileError, match="must be valid in all 64 columns"):
         sources(kernel)
+
+
+# ------------------------------------------------------------------------------------------ tensors by index
+
+
+@pytest.mark.parametrize("mode", ["undefined", "clamp", "wrap"])
+def test_rows_of_a_tensor(rng, mode):
+    @pl.jit
+    def kernel(t: pl.Tensor[[M, 40], pl.FP16], i: pl.Tensor[[1, 6], pl.INT32], y: pl.Out[pl.Tensor[[6, 40], pl.FP16]]):
+        with pl.at(CORE):
+            y[:, :] = pl.tile.mgather(t, i[:, :], "row", gather_oob=mode)
+
+    t, i = values(rng, (9, 40), pl.FP16), np.array([[8, 0, 3, 3, 1, 7]], np.int32)
+    if mode != "undefined":
+        i[0, 1:3] = [12, -1]
+    rows = np.clip(i[0], 0, 8) if mode == "clamp" else i[0] % 9
+    check(kernel, {"t": t, "i": i}, {"y": canary((6, 40), pl.FP16)}, {"y": t[rows]})
+
+
+def test_elements_of_a_tensor(rng):
+    @pl.jit
+    def kernel(
+        t: pl.Tensor[[7, M], pl.FP32], i: pl.Tensor[[3, 5], pl.INT32], y: pl.Out[pl.Tensor[[3, 5], pl.FP32]],
+        z: pl.InOut[pl.Tensor[[7, M], pl.FP32]],
+    ):  # fmt: skip
+        with pl.at(CORE):
+            y[:, :] = pl.mgather(t, i[:, :], "elem")
+        with pl.at(CORE):
+            pl.mscatter(y[:, :], i[:, :], z)
+
+    t, z = values(rng, (7, 11), pl.FP32), values(rng, (7, 11), pl.FP32)
+    i = rng.permutation(77)[:15].reshape(3, 5).astype(np.int32)
+    want, wz = t.reshape(-1)[i], z.copy()
+    wz.reshape(-1)[i] = want
+    check(kernel, {"t": t, "i": i}, {"y": canary((3, 5), pl.FP32), "z": z}, {"y": want, "z": wz})
+
+
+def test_rows_of_pages(rng):
+    @pl.jit
+    def kernel(
+        pool: pl.Tensor[[M, 32], pl.BF16], ids: pl.Tensor[[12], pl.INT32], table: pl.Tensor[[4], pl.INT32],
+        y: pl.Out[pl.Tensor[[12, 16], pl.BF16]],
+    ):  # fmt: skip
+        with pl.at(CORE):
+            y[:, :] = pl.paged_gather(pool, ids, table, 8, 16, 12, space=pl.Mem.Vec, col_off=16)
+
+    pool, ids = values(rng, (48, 32), pl.BF16), rng.integers(0, 32, 12).astype(np.int32)
+    table = np.array([5, 0, 3, 2], np.int32)
+    rows = table[ids // 8] * 8 + ids % 8
+    check(kernel, {"pool": pool, "ids": ids, "table": table}, {"y": canary((12, 16), pl.BF16)}, {"y": pool[rows, 16:]})
