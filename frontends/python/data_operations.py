@@ -409,7 +409,7 @@ def _write(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any
         raise frame.error("operand-kind", f"value of pl.write must be a scalar, got {describe(value)}", value_node)
     place = _place(frame, base, arguments["offset"], node)
     write_element(frame, base, place, value, node, value_node, at)
-    return base
+    return base if is_tensor(base) else None  # a statement
 
 
 __all__ = ["pad_constant"]

@@ -333,13 +333,11 @@ def mgather(mem: Any, idx: Any, coalesce: Any = 'row', *, gather_oob: Any = 'und
     """The rows of a tensor that idx names as a tile, or with coalesce='elem' its elements, counted in order."""
 def paged_gather(src: Any, indices: Any, block_table: Any, block_size: Any, size: Any, max_indices: Any, *, space: Any = None, col_off: Any = 0, is_trans: bool = False, is_b_matrix: bool = False) -> Any:
     """Rows of a pool of pages as a tile: row block_table[i // block_size] * block_size + i % block_size for each index i."""
-def create_l1(shape: Any, dtype: DType, transpose: bool = False) -> Any:
-    """A tile; pyto places it itself."""
 def mscatter(src: Any, idx: Any, output_tensor: Any) -> Any:
     """Elements of a tile to a tensor by index."""
 def move(tile: Any, target_memory: Any = None, blayout: Any = None, slayout: Any = None) -> Any:
     """The tile itself: pyto places tiles in memories."""
-def create_l1(shape: Any, dtype: DType) -> Any:
+def create_l1(shape: Any, dtype: DType, transpose: bool = False) -> Any:
     """A tile whose lanes are undefined: pyto places tiles in memories."""
 def transpose_view(tile: Any) -> Any:
     """A tile read with rows and columns exchanged, for an operand of pl.matmul."""
@@ -377,8 +375,6 @@ def gather_compare(*args: Any) -> Any:
     """Not supported yet."""
 def reinterpret_view(*args: Any) -> Any:
     """Not supported yet."""
-def mgather(*args: Any) -> Any:
-    """Not supported yet."""
 def tri(*args: Any) -> Any:
     """Not supported yet."""
 def spmd_submit(*args: Any) -> Any:
@@ -388,8 +384,6 @@ def split_aiv(*args: Any) -> Any:
 def get_subblock_idx(*args: Any) -> Any:
     """Not supported yet."""
 def extract(*args: Any) -> Any:
-    """Not supported yet."""
-def paged_gather(*args: Any) -> Any:
     """Not supported yet."""
 def sin(*args: Any) -> Any:
     """Not supported: the chip has no instruction for it, and none of it is accurate for large arguments; compute it on the host."""
@@ -835,16 +829,13 @@ class _Functions:
     def paged_gather(src: Any, indices: Any, block_table: Any, block_size: Any, size: Any, max_indices: Any, *, space: Any = None, col_off: Any = 0, is_trans: bool = False, is_b_matrix: bool = False) -> Any:
         """Rows of a pool of pages as a tile: row block_table[i // block_size] * block_size + i % block_size for each index i."""
     @staticmethod
-    def create_l1(shape: Any, dtype: DType, transpose: bool = False) -> Any:
-        """A tile; pyto places it itself."""
-    @staticmethod
     def mscatter(src: Any, idx: Any, output_tensor: Any) -> Any:
         """Elements of a tile to a tensor by index."""
     @staticmethod
     def move(tile: Any, target_memory: Any = None, blayout: Any = None, slayout: Any = None) -> Any:
         """The tile itself: pyto places tiles in memories."""
     @staticmethod
-    def create_l1(shape: Any, dtype: DType) -> Any:
+    def create_l1(shape: Any, dtype: DType, transpose: bool = False) -> Any:
         """A tile whose lanes are undefined: pyto places tiles in memories."""
     @staticmethod
     def transpose_view(tile: Any) -> Any:
@@ -901,9 +892,6 @@ class _Functions:
     def reinterpret_view(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
-    def mgather(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
     def tri(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
@@ -917,9 +905,6 @@ class _Functions:
         """Not supported yet."""
     @staticmethod
     def extract(*args: Any) -> Any:
-        """Not supported yet."""
-    @staticmethod
-    def paged_gather(*args: Any) -> Any:
         """Not supported yet."""
     @staticmethod
     def sin(*args: Any) -> Any:
