@@ -223,7 +223,7 @@ class Maker:
         assert got is not None
         here = (row, col) == (r.row, r.col) or t.var.type.shape == (const(r.rows), const(r.cols))  # type: ignore[union-attr]
         whole = here and shape == (r.rows, r.cols)
-        return got, t.facts.with_(whole=whole)
+        return got, t.facts.with_(whole=whole, some=here or (row == Const(0) and col == r.col))
 
     def store(self, r: Region) -> None:
         """To a tensor that is read too, a workspace for later regions, an output, or added to what an output holds."""
@@ -419,7 +419,7 @@ class Maker:
         try:
             part = self.b.emit("slice", (value[0], const(row), const(col)), {"shape": (rows, width)})
             assert part is not None
-            facts = value[1].with_(whole=False)
+            facts = value[1].with_(whole=False, some=value[1].some and (t.is_full or row == col == 0))
             other = self.choose(r, lambda u: u.dtype == t.dtype and u.shape == t.shape)
             if other is None or self.c.chance(30):
                 self.add(r, (part, facts))

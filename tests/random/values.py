@@ -24,13 +24,14 @@ JUMPS = {"cmp", "fmod", "rem"}
 class Facts:
     """`low` <= values <= `high`. `error`: how far a correct implementation may be off, 0 for not at all; `same`: the
     passes keep even the rounding (what is off is a library function of the simulator's). `whole`: the tile holds values
-    wherever its block of the tensors has any."""
+    wherever its block of the tensors has any, `some`: it surely holds any."""
 
     low: float
     high: float
     error: float = 0.0
     same: bool = True
     whole: bool = True
+    some: bool = True
 
     @property
     def size(self) -> float:
@@ -43,6 +44,7 @@ class Facts:
             max(self.error, other.error),
             self.same and other.same,
             self.whole and other.whole,
+            self.some and other.some,
         )
 
     def within(self, other: Facts) -> bool:
@@ -104,26 +106,39 @@ def probe(
         return None
     low, high = float(out.min()), float(out.max())
     noisy = max(f.error for _, f in operands)
+    if "arg" in name and not all(f.some for _, f in operands):  # the place of nothing
+        return None
     if noisy and (result.dtype.kind != "f" or name in JUMPS):
         return None
     size = max(abs(low), abs(high))
+    if name.endswith("_prod"):  # no sample meets the largest product
+        assert isinstance(tiles[0].type, TileType)
+        axis = int(name.startswith("row"))
+        size = max(1.0, operands[0][1].size) ** min(tiles[0].type.shape[axis], 100)
+        low, high = -size, size
+        if size > 1e4 or result.dtype.kind != "f":
+            return None
     error = 0.0
     if noisy:
-        error = 2 * float(np.abs(out - other).max()) + ULP[result.dtype] * size
+        error = (
+            2 * max(float(np.abs(out - other).max()), noisy * (size if "_prod" in name else 0))
+            + ULP[result.dtype] * size
+        )
     same = all(f.same for _, f in operands)
     if result.dtype.kind == "f":
         if op.cost == "exp":  # the simulator's own functions
             error += 4 * (ULP[FP32] * size + ULP[result.dtype] * size * (result.dtype != FP32))
         if _reorders(name, result.dtype):
             count = max(t.type.shape[0] * t.type.shape[1] for t in tiles) // (result.shape[0] * result.shape[1])  # type: ignore[union-attr]
-            error += ULP[FP32] * max(f.size for _, f in operands) * max(count, 4) * 2
+            error += ULP[FP32] * max(size, *(f.size for _, f in operands)) * max(count, 4) * 2
             if result.dtype != FP32:
                 error += ULP[result.dtype] * size
             same = False
     if result.dtype.kind == "f":
         margin = 0.05 * (high - low)
         low, high = low - margin * (low < 0), high + margin
-    return Facts(low, high, error, same, all(f.whole for _, f in operands))
+    whole, some = (all(getattr(f, n) for _, f in operands) for n in ("whole", "some"))
+    return Facts(low, high, error, same, whole, some)
 
 
 def _reorders(name: str, dtype: DType) -> bool:

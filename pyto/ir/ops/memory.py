@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyto.ir import infer
 from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INDEX, INT8, INT16, INT32, UINT8, UINT16, UINT32, Const, DType, Expr
 from pyto.ir.ops import data
@@ -18,6 +20,12 @@ def _full(c: Composer, value: Expr, shape: tuple[int, int], dtype: DType) -> Exp
         value = apply("cast", value, dtype=INDEX)
         value = apply("mod", value + low, Const(256)) - low
     return c.cast(c.full(c.scalar(value, FP16), shape=shape, dtype=FP16), dtype)  # type: ignore[no-any-return]
+
+
+def _reshape(c: Composer, tile: Any, shape: tuple[int, int]) -> Expr | None:
+    """The rows of a window lie apart: it is copied first."""
+    whole = c.dense(tile) if c.type(tile).shape[0] > 1 else tile
+    return None if whole is tile else c.reshape(whole, shape=shape)  # type: ignore[no-any-return]
 
 
 declare(
@@ -101,6 +109,7 @@ declare(
     attrs=("shape",),
     signature="input, shape",
     infer=infer.reshape,
+    compose=_reshape,
     stages=BEFORE_MACHINE,
     user=True,
     doc="The same elements as a tile of another shape.",
