@@ -18,7 +18,12 @@ INFIX = {
 BITS = {"bitand": "&", "bitor": "|", "bitxor": "^", "shl": "<<", "shr": ">>"}  # always in parentheses
 DEVICE_NAMES = {"min": "Min", "max": "Max", "floordiv": "FloorDiv", "mod": "FloorMod"}
 HOST_NAMES = {"min": "PYTO_MIN", "max": "PYTO_MAX", "floordiv": "FloorDiv", "mod": "FloorMod"}
+SHIFTS = {"shl": "ShiftLeft", "shr": "ShiftRight"}
 HELPERS = {
+    "ShiftLeft": "__aicore__ inline int64_t ShiftLeft(int64_t a, int64_t n)\n"
+    "{\n    return n >= 0 && n < 64 ? static_cast<int64_t>(static_cast<uint64_t>(a) << n) : 0;\n}",
+    "ShiftRight": "__aicore__ inline int64_t ShiftRight(int64_t a, int64_t n)\n"
+    "{\n    return n >= 0 ? a >> (n < 64 ? n : 63) : 0;\n}",
     "Min": "__aicore__ inline int64_t Min(int64_t a, int64_t b)\n{\n    return a < b ? a : b;\n}",
     "Max": "__aicore__ inline int64_t Max(int64_t a, int64_t b)\n{\n    return a > b ? a : b;\n}",
     "MinFloat": "__aicore__ inline float MinFloat(float a, float b)\n{\n    return b < a ? b : a;\n}",
@@ -114,6 +119,9 @@ class ScalarPrinter:
             return self._call(op, expr)
         if op == "neg":
             return self._wrap(f"-{self(expr.args[0], PRECEDENCE['neg'])}", PRECEDENCE["neg"], outer)
+        if op in SHIFTS and not self._in_word(expr.args[1]):
+            self.helpers.add(SHIFTS[op])
+            return f"{SHIFTS[op]}({self(expr.args[0])}, {self(expr.args[1])})"
         if op in BITS:
             a, b = self(expr.args[0], 100), self(expr.args[1], 100)
             return f"({a} {BITS[op]} {b})"
@@ -129,6 +137,10 @@ class ScalarPrinter:
         level = PRECEDENCE[op]
         a, b = self(expr.args[0], level), self(expr.args[1], level + 1)
         return self._wrap(f"{a} {INFIX[op]} {b}", level, outer)
+
+    def _in_word(self, count: Expr) -> bool:
+        low, high = (bound(count, self.ranges, upper) for upper in (False, True))
+        return low is not None and low >= 0 and high is not None and high < 64
 
     def _cast(self, value: Expr, target: DType) -> str:
         """Integers saturate, NaN is 0."""

@@ -31,6 +31,7 @@ GatherRepeatParams GetBlockIdx GetBlockNum GetSubBlockIdx GetTaskRation InitCons
 LoadData2DParams LoadData2dTransposeParams LoadData3DParamsV2 LoadDataWithTranspose Max MaxFloat Min MinFloat MmadParams
 MrgSort4Info MrgSortSrcList Nd2NzParams QuantMode_t ReduceOrder ResetMask RoundMode SetAtomicAdd SetAtomicNone SetFlag
 ToBfloat16 ToFloat TransDataTo5HD TransDataTo5HDParams TransposeBlocks TransposedWindow Truncate UnaryRepeatParams
+ShiftLeft ShiftRight
 WaitFlag WholeReduceMax WholeReduceMin WholeReduceSum WideK CrossCoreSetFlag CrossCoreWaitFlag CMPMODE
 """
 _MACROS = re.compile(r"EVENT_ID\d|PIPE_\w+|KERNEL_T\w+|ASCEND\w*|PYTO_\w*|pyto_\w*")

@@ -44,8 +44,8 @@ SCALAR_OPS: dict[str, Callable[..., Any]] = {
     "bitor": lambda a, b: int(a) | int(b),
     "bitxor": lambda a, b: int(a) ^ int(b),
     "bitnot": lambda a: ~int(a),
-    "shl": lambda a, b: int(a) << int(b),
-    "shr": lambda a, b: int(a) >> int(b),
+    "shl": lambda a, b: int(a) << int(b) if 0 <= b < 64 else 0,
+    "shr": lambda a, b: int(a) >> int(b) if b >= 0 else 0,
     "select": lambda c, a, b: a if c else b,
     "cast": lambda a: a,
 }

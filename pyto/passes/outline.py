@@ -14,7 +14,7 @@ from pyto.errors import CompileError, InternalError
 from pyto.ir.builder import Names, names_of
 from pyto.ir.nodes import INDEX, Block, Const, Expr, Function, Op, Param, Program, ScalarType, TensorType, Var, walk
 from pyto.ir.ranges import index_range, trip_count
-from pyto.ir.scalar import apply, substitute, type_variables, variables
+from pyto.ir.scalar import apply, bound, substitute, type_variables, variables
 from pyto.passes.rewrite import rewrite
 
 CUBE_OPS = frozenset({"matmul", "matmul_acc"})
@@ -112,7 +112,7 @@ class _Outliner:
             shape.append(plain)
         if not around.loops:
             return op
-        grid, row = _points(around.loops)
+        grid, row = _points(around.loops, self.host.dims)
         whole = Var(op.result.name, TensorType((substitute(grid, around.lets), *shape[: len(t.shape)]), t.dtype))
         self.private[op.result] = whole, row
         return op.with_(results=(whole,))
@@ -129,7 +129,7 @@ class _Outliner:
                 branches[n] = Block((), (*body, done))
                 body = [op.with_(results=(), blocks=tuple(branches))]
         block, blocks = (Var(names.fresh(n), ScalarType(INDEX)) for n in ("block", "blocks"))
-        grid, decode = _grid(list(loops), names)
+        grid, decode = _grid(list(loops), names, self.host.dims)
         inside = [*decode[1], *body]
         ops: tuple[Op, ...] = tuple(inside)
         if loops:
@@ -178,23 +178,30 @@ class _Outliner:
         return op.with_(args=tuple(args), attrs=attrs, blocks=blocks)
 
 
-def _points(loops: Sequence[Op]) -> tuple[Expr, Expr]:
+def _trips(loop: Op, dims: Sequence[Var]) -> Expr:
+    """How often a loop runs; two that do not run must not make a positive product."""
+    trips = trip_count(*loop.args[:3])
+    least = bound(trips, {d: (Const(0), None) for d in dims}, False)
+    return trips if least is not None and least >= 0 else apply("max", Const(0), trips)
+
+
+def _points(loops: Sequence[Op], dims: Sequence[Var]) -> tuple[Expr, Expr]:
     """How many points a grid has, and the number of the one at the loops' indices."""
     grid: Expr = Const(1)
     number: Expr = Const(0)
     for loop in loops:
-        trips = trip_count(*loop.args[:3])
+        trips = _trips(loop, dims)
         digit = apply("floordiv", loop.blocks[0].params[0] - loop.args[0], loop.args[2])
         grid, number = grid * trips, number * trips + digit
     return grid, number
 
 
-def _grid(loops: list[Op], names: Names) -> tuple[Expr, tuple[Var, list[Op]]]:
+def _grid(loops: list[Op], names: Names, dims: Sequence[Var]) -> tuple[Expr, tuple[Var, list[Op]]]:
     """The number of grid points and the ops that turn a point into the loops' indices."""
     grid: Expr = Const(1)
     trips = []
     for loop in loops:
-        trips.append(trip_count(*loop.args[:3]))
+        trips.append(_trips(loop, dims))
         grid = grid * trips[-1]
     if len(loops) == 1 and loops[0].args[0] == Const(0) and loops[0].args[2] == Const(1):
         return grid, (loops[0].blocks[0].params[0], [])

@@ -420,3 +420,52 @@ def test_aliased_arguments(rng):
     np.testing.assert_allclose(both[8:], (both[:8] * 2 + 1) * 3, 1e-6)
     with pytest.raises(LaunchError, match="share memory"):
         shadows(both[:8], both[4:12])
+
+
+# ---------------------------------------------------------------------------------------------------- grids and shifts
+
+
+@pl.jit
+def one_grid(n: pl.Scalar[pl.INT32], y: pl.InOut[pl.Tensor[[N, 8], pl.FP32]]):
+    for i in pl.spmd(n):
+        y[i : i + 1, :] = pl.full([1, 8], dtype=pl.FP32, value=i)
+
+
+@pl.jit
+def two_grids(a: pl.Scalar[pl.INT32], b: pl.Scalar[pl.INT32], y: pl.InOut[pl.Tensor[[N, 8], pl.FP32]]):
+    for i in pl.parallel(a, b, 2):
+        for _j in pl.parallel(b, a, -1):
+            with pl.at(CORE):
+                y[i : i + 1, :] = pl.full([1, 8], dtype=pl.FP32, value=i)
+
+
+def test_grids_of_no_points(rng):
+    """A grid of a negative extent has no points, and neither has one of two negative extents."""
+    y = values(rng, (5, 8), pl.FP32)
+    for n in (-3, 0, 1, 5, 9):
+        want = y.copy()
+        want[: max(n, 0)] = np.arange(5)[: max(n, 0), None]
+        check(one_grid, {"n": n}, {"y": y}, {"y": want})
+    for a, b in ((3, 1), (1, 1), (0, 5), (1, 2)):
+        want = y.copy()
+        want[a:b:2] = np.arange(5)[a:b:2, None]
+        check(two_grids, {"a": a, "b": b}, {"y": y}, {"y": want})
+
+
+@pl.jit
+def shifts(n: pl.Scalar[pl.INT64], s: pl.Scalar[pl.INT32], y: pl.Out[pl.Tensor[[4, 8], pl.FP32]]):
+    left = n << s
+    with pl.at(CORE):
+        y[0:1, :] = pl.full([1, 8], dtype=pl.FP32, value=left)
+        y[1:2, :] = pl.full([1, 8], dtype=pl.FP32, value=n >> s)
+        y[2:3, :] = pl.full([1, 8], dtype=pl.FP32, value=(n << 3) + (n >> 2))
+        y[3:4, :] = pl.full([1, 8], dtype=pl.FP32, value=(n & s) | (n ^ s))
+
+
+@pytest.mark.parametrize(("n", "s"), [(5, 2), (-5, 1), (-5, 0), (7, 63), (1, 64), (-9, 100), (5, -1), (-(2**40), 33)])
+def test_shifts_by_any_count(n, s):
+    """Bits that leave the word are gone; a negative count gives 0."""
+    left = ((n << s) + 2**63) % 2**64 - 2**63 if 0 <= s < 64 else 0
+    rows = [left, n >> s if s >= 0 else 0, (n << 3) + (n >> 2), (n & s) | (n ^ s)]
+    want = np.repeat(np.array(rows, np.float32)[:, None], 8, 1)
+    check(shifts, {"n": n, "s": s}, {"y": canary((4, 8), pl.FP32)}, {"y": want})

@@ -151,8 +151,8 @@ int launch(const KernelInfo& kernel, int64_t blocks, const GmArg* ranges, int ra
            const void* arguments) {
     static std::mutex* oneAtATime = new std::mutex();
     std::lock_guard<std::mutex> hold(*oneAtATime);
-    if (blocks == 0) return 0;
-    if (blocks < 0 || blocks > kMaxBlocks)
+    if (blocks <= 0) return 0;
+    if (blocks > kMaxBlocks)
         return refuse(kernel.name, std::to_string(blocks) + " blocks; 1 to 65535 are possible");
     static uint64_t launches = 0;
     LaunchState state;
