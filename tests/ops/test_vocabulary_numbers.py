@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyto.ir.nodes import BOOL, FP32, INT32, DType
+from pyto.ir.nodes import BOOL, FP16, FP32, INT8, INT32, DType
 from pyto.ir.ops import OPS
 from pyto.ir.ops.types import ALL
 from pyto.numerics import BFLOAT16, NUMPY
@@ -20,7 +20,7 @@ from tests.ops.kernels_of import kernel, results
 from tests.ops.vocabulary import ROWS_OF
 
 Array = np.ndarray[Any, np.dtype[Any]]
-ROWS, COLS = 13, 37  # of the tensors; tiles are [16, 40]
+SHAPE = (13, 37)  # of the tensors; tiles are [16, 40]
 ARGUMENTS = {"a": "a", "b": "b", "c": "c", "col": "b[0:16, 0:1]", "row": "b[0:1, :]", "m": "m"}
 # Relative to the largest value that goes into a result.
 BOUNDS = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
@@ -37,19 +37,19 @@ def rows_of(d: DType) -> list[tuple[str, str, Any]]:
     return [(name, text, fn) for name, spellings in rows.items() for text, fn in spellings]
 
 
-def values(d: DType, seed: int) -> Array:
+def values(d: DType, seed: int, shape: tuple[int, int] = SHAPE) -> Array:
     """Small numbers and, of integers, all that there are; extremes among them."""
     rng, dtype = np.random.default_rng([seed, d.bits]), NUMPY[d.name]
     if d == BOOL:
-        return rng.integers(0, 2, (ROWS, COLS)).astype(bool)
+        return rng.integers(0, 2, shape).astype(bool)
     if d.kind == "f":
-        x = rng.standard_normal((ROWS, COLS)) * 2
-        x[0, :4] = (0.0, -0.0, 1.0, -1.5)
+        x = rng.standard_normal(shape) * 2
+        x.flat[:4] = (0.0, -0.0, 1.0, -1.5)
         return np.where(np.abs(x) < 1e-3, 0.25, x).astype(dtype)
     limits = np.iinfo(dtype)
-    x = rng.integers(limits.min, limits.max, (ROWS, COLS), endpoint=True)
+    x = rng.integers(limits.min, limits.max, shape, endpoint=True)
     x[1::2] = rng.integers(max(limits.min, -9), 10, x[1::2].shape)
-    x[0, :6] = (limits.min, limits.max, limits.min, limits.max, 0, 1)
+    x.flat[:6] = (limits.min, limits.max, limits.min, limits.max, 0, 1)
     return x.astype(dtype)
 
 
@@ -87,11 +87,11 @@ def source(d: DType) -> str:
     ))  # fmt: skip
 
 
-def inputs(d: DType) -> dict[str, Array]:
-    given = {f"x{n}": values(d, i) for i, n in enumerate("abc")}
+def inputs(d: DType, shape: tuple[int, int] = SHAPE) -> dict[str, Array]:
+    given = {f"x{n}": values(d, i, shape) for i, n in enumerate("abc")}
     if d.kind == "f":
         given["xb"] = np.where(given["xb"] == 0, 1, given["xb"]).astype(given["xb"].dtype)
-    return given | {"xk": given["xb"][:, :1].copy(), "xm": values(BOOL, 7)}
+    return given | {"xk": given["xb"][:, :1].copy(), "xm": values(BOOL, 7, shape)}
 
 
 def expected(d: DType, given: dict[str, Array]) -> list[Array]:
@@ -128,4 +128,18 @@ def test_numbers(d: DType, tmp_path: Path) -> None:
     fn = kernel(source(d), f"{d.name}_ops", tmp_path)
     given, want = inputs(d), expected(d, inputs(d))
     for where, got in results(fn, given, {f"o{i}": w for i, w in enumerate(want)}):
+        check(d, list(got.values()), want, where)
+
+
+@pytest.mark.parametrize("shape", ((9, 200), (5, 8), (1, 70), (32, 1)), ids=str)
+@pytest.mark.parametrize("d", (FP32, FP16, INT32, INT8, BOOL), ids=str)
+def test_shapes(d: DType, shape: tuple[int, int], tmp_path: Path) -> None:
+    """Tiles known to be full, wide, small, of one row or one column: other instructions, the same numbers."""
+    rows, cols = map(str, shape)
+    text = source(d).replace('M, N = pl.dynamic("M"), pl.dynamic("N")', "")
+    for name, size, tile in (("M", rows, "16"), ("N", cols, "40")):
+        text = re.sub(rf"\b{name}\b", size, text).replace(f"0:{tile}", f"0:{size}")
+    fn = kernel(text.replace("[16, 40]", f"[{rows}, {cols}]"), f"{d.name}_ops", tmp_path)
+    given, want = inputs(d, shape), expected(d, inputs(d, shape))
+    for where, got in results(fn, given, {f"o{i}": w for i, w in enumerate(want)}, simulator=False):
         check(d, list(got.values()), want, where)

@@ -1,6 +1,6 @@
 """What every vector operation of `pl` computes, as numpy does it: one row an operation, for all its element types.
 
-A row: the call on tiles a, b, c of [ROWS, COLS] (`col` and `row` are a column and a row of such a tile, `m` is a mask),
+A row: the call on tiles a, b, c of one shape (`col` and `row` are a column and a row of such a tile, `m` is a mask),
 and its meaning on the arrays. Floats are given in float64, and what comes out is rounded to the result's type.
 """
 
