@@ -105,8 +105,12 @@ def settle_type(
         end = to_expr(end)
     if isinstance(c.type, TileType) and is_tile(end):
         return _next_tile(frame, c, end, outside, node)
-    if isinstance(c.type, ScalarType) and is_runtime_scalar(end) and dtype_of(end) == c.type.dtype:
-        return c
+    if isinstance(c.type, ScalarType) and is_runtime_scalar(end):
+        kinds = {dtype_of(end).kind, c.type.dtype.kind}
+        if dtype_of(end) == c.type.dtype or (kinds <= set("iu") and c.type.dtype == INDEX):
+            return c
+        if kinds <= set("iu"):  # all integers are computed in 64 bits
+            return Carried(c.name, apply("cast", c.init, dtype=INDEX), ScalarType(INDEX))
     raise _type_change(frame, c, end, node)
 
 
@@ -161,6 +165,8 @@ def last_value(frame: Frame, c: Carried, node: ast.AST) -> Expr:
         valid = tuple(have if a is None else got for have, got, a in zip(c.type.valid, end.type.valid, c.axes))
         if end.type.valid != valid:
             end = frame.emit("set_validshape", (end, *valid), {}, node, c.name)
+    elif isinstance(c.type, ScalarType) and dtype_of(end) != c.type.dtype:
+        return apply("cast", end, dtype=c.type.dtype)
     return end  # type: ignore[no-any-return]
 
 

@@ -347,7 +347,7 @@ def cast(args: Sequence[Any], attrs: Attrs) -> Type:
         raise OpError("bad-argument", f"cast: unknown mode {attrs['mode']!r}; one of {', '.join(CAST_MODES)}")
     target = attrs["target_type"]
     if target is INDEX:
-        raise OpError("op-dtype", f"cast: a tile cannot hold {target}")
+        raise OpError("op-dtype", "cast: the vector unit has no elements of int64", "use pl.INT32")
     return TileType(t.shape, target, t.valid)
 
 

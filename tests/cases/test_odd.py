@@ -422,6 +422,30 @@ def test_aliased_arguments(rng):
         shadows(both[:8], both[4:12])
 
 
+@pl.jit
+def counts_down(n: pl.Scalar[pl.INT32], m: pl.Scalar[pl.UINT8], y: pl.Out[EIGHT]):
+    with pl.at(CORE):
+        s = m
+        while n > 0:
+            s = s + n
+            n = n - 1
+        for i in pl.range(3):
+            n = n * i - m
+            s = pl.max(s, m) if i > 1 else s
+        y[:, :] = pl.full([1, 8], dtype=pl.FP32, value=s * 1000 + n)
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 0), (4, 200), (-3, 7)])
+def test_integers_of_any_type_are_carried(n, m):
+    s, k = m, n
+    while k > 0:
+        s, k = s + k, k - 1
+    for i in range(3):
+        k = k * i - m
+        s = max(s, m) if i > 1 else s
+    check(counts_down, {"n": n, "m": m}, *eight(s * 1000 + k))
+
+
 # ---------------------------------------------------------------------------------------------------- grids and shifts
 
 
