@@ -205,7 +205,15 @@ def clone(args: Sequence[Any], attrs: Attrs) -> Type:
     src, target = tile(args[0], "expand_clone", "src"), tile(args[1], "expand_clone", "target")
     if any(have not in (1, want) for have, want in zip(src.shape, target.shape)):
         raise OpError("shape-mismatch", f"expand_clone: {list(src.shape)} does not fit {list(target.shape)}")
-    return TileType(target.shape, src.dtype, target.valid)
+    if src.dtype != target.dtype:
+        raise OpError(
+            "dtype-mismatch",
+            f"expand_clone: element types differ: {src.dtype} and {target.dtype}",
+            f"pl.cast src to {target.dtype}",
+        )
+    both = meet(src.valid, target.valid)
+    rows, cols = (w if n == 1 else b for n, w, b in zip(src.shape, target.valid, both))
+    return TileType(target.shape, src.dtype, (rows, cols))
 
 
 def bitcast(args: Sequence[Any], attrs: Attrs) -> Type:

@@ -24,6 +24,15 @@ def column_without_expand(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8
 
 
 @pl.jit
+def clone_of_another_type(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP16]]):
+    with pl.at(level=CORE):
+        t = pl.cast(x[:, :], pl.FP16)
+        y[:, :] = pl.expand_clone(x[0:1, :], t)
+#                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ dtype-mismatch: expand_clone: element types differ: fp32 and fp16
+#   help: pl.cast src to fp16
+
+
+@pl.jit
 def tile_for_a_scalar(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
     with pl.at(level=CORE):
         t = x[:, :]
