@@ -16,6 +16,7 @@ from benchmarks.registry import BENCHMARKS, Figure, Options
 
 MODULES = (
     "compile_time",
+    "examples",
     "build_time",
     "call_overhead",
     "determinism",

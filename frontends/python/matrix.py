@@ -11,7 +11,12 @@ from pyto.frontends.python.values import describe, is_tile
 from pyto.ir.nodes import BOOL, Const, Expr, TileType
 
 _PHASES = ("unspecified", "partial", "final")  # of an accumulation: a hint that changes no result
-_PLAIN: Arguments = {"out_dtype": (None, None), "a_trans": (False, None), "b_trans": (False, None)}
+_PLAIN: Arguments = {
+    "out_dtype": (None, None),
+    "a_trans": (False, None),
+    "b_trans": (False, None),
+    "c_matrix_nz": (False, None),
+}
 
 
 def starts_over(frame: Frame, node: ast.Call, arguments: Arguments) -> tuple[Expr, ...]:

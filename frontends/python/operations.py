@@ -166,6 +166,8 @@ def _transposes(frame: Frame, arguments: Arguments, node: ast.AST) -> dict[str, 
 @operation("matmul")
 def _matmul(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     attrs = _transposes(frame, arguments, node)
+    if _flag(frame, arguments, "c_matrix_nz", node):
+        raise frame.error("unsupported", "c_matrix_nz: pyto places tiles in memories itself", node, "leave it away")
     lhs, rhs = _operands(frame, "matmul", node, arguments)
     out_dtype, at = arguments["out_dtype"]
     if out_dtype is not None:

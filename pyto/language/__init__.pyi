@@ -229,7 +229,7 @@ def cmp(lhs: Any, rhs: Any, cmp_type: Any = 0) -> Tile:
     """Compares element by element (cmp_type: 0 ==, 1 !=, 2 <, 3 <=, 4 >, 5 >=; or the operators): 1 where it holds, else 0, in the element type of lhs. The operators give bools."""
 def sel(mask: Any, lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
     """lhs where mask is not zero, else rhs; one of the two may be a scalar."""
-def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
+def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False, c_matrix_nz: bool = False) -> Tile:
     """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
 def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False, init_cond: Any = None) -> Tile:
     """acc + lhs times rhs, in place; lhs times rhs alone where init_cond holds."""
@@ -673,7 +673,7 @@ class _Functions:
     def sel(mask: Any, lhs: Any, rhs: Any, tmp: Any = None) -> Tile:
         """lhs where mask is not zero, else rhs; one of the two may be a scalar."""
     @staticmethod
-    def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False) -> Tile:
+    def matmul(lhs: Any, rhs: Any, out_dtype: DType | None = None, a_trans: bool = False, b_trans: bool = False, c_matrix_nz: bool = False) -> Tile:
         """lhs [M, K] times rhs [K, N] (transposed operands by flag), accumulated in fp32 (int8: int32)."""
     @staticmethod
     def matmul_acc(acc: Any, lhs: Any, rhs: Any, a_trans: bool = False, b_trans: bool = False, init_cond: Any = None) -> Tile:

@@ -9,7 +9,7 @@ declare(
     "matmul",
     params=("lhs", "rhs"),
     attrs=("a_trans", "b_trans", "out_dtype"),
-    signature="lhs, rhs, out_dtype=None, a_trans=False, b_trans=False",
+    signature="lhs, rhs, out_dtype=None, a_trans=False, b_trans=False, c_matrix_nz=False",
     infer=infer.matmul,
     pipe="M",
     api="Mmad",
