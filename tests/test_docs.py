@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -42,6 +43,16 @@ def test_two_steps(language: SimpleNamespace, n: int, times: int) -> None:
     want[:whole] += times * x[:whole] * 0.5 + sum(range(times))
     language.two_steps(x, times, y)
     np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("m", "n"), [(32, 64), (50, 150), (1, 3)])
+def test_attend(language: SimpleNamespace, m: int, n: int) -> None:
+    q, k, v = (rows(r).astype(ml_dtypes.bfloat16) for r in (m, n, n + 1))
+    scores = q.astype(np.float64) @ k.astype(np.float64).T / 8
+    p = np.exp(scores - scores.max(1, keepdims=True))
+    want = p @ v[:n].astype(np.float64) / p.sum(1, keepdims=True)
+    got = language.attend(q, k, v[:n])
+    assert np.linalg.norm(got - want) <= 8e-3 * np.linalg.norm(want)
 
 
 def test_follow(language: SimpleNamespace) -> None:

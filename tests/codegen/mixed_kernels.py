@@ -13,7 +13,7 @@ def product_plus(
     r: pl.Tensor[[64, 96], pl.FP32],
     c: pl.Out[pl.Tensor[[64, 96], pl.FP32]],
 ):
-    with pl.at(CORE):
+    with pl.at(level=CORE, optimizations=[pl.split(pl.SplitMode.UP_DOWN)], name_hint="mixed"):
         c[:, :] = pl.matmul(a[:, :], b[:, :], b_trans=True) + r[:, :]
 
 
