@@ -1,5 +1,8 @@
 """Odd programs: nothing that can be written crashes, fails to compile as C++, or gives another number than Python."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -493,3 +496,21 @@ def test_shifts_by_any_count(n, s):
     rows = [left, n >> s if s >= 0 else 0, (n << 3) + (n >> 2), (n & s) | (n ^ s)]
     want = np.repeat(np.array(rows, np.float32)[:, None], 8, 1)
     check(shifts, {"n": n, "s": s}, {"y": canary((4, 8), pl.FP32)}, {"y": want})
+
+
+@pytest.mark.parametrize(
+    ("text", "works"), [("2", True), ("", True), ("many", False), ("0", False), ("-1", False), ("2x", False)]
+)
+def test_number_of_threads(text, works):
+    """PYTO_THREADS that is no number is refused where a kernel starts, not taken for something else."""
+    code = "import numpy as np\nfrom tests.cases.test_odd import shadows\nfrom pyto.errors import LaunchError\n"
+    code += (
+        "try:\n    shadows(np.ones((8, 64), np.float32))\n    print('works')\nexcept LaunchError as e:\n    print(e)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTO_THREADS": text, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    wanted = "works" if works else f"PYTO_THREADS={text} is not a whole number of 1 or more"
+    assert wanted in done.stdout
