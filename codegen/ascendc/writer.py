@@ -29,7 +29,7 @@ from pyto.ir.nodes import (
     slot_bytes,
 )
 from pyto.ir.ranges import Range, index_range
-from pyto.ir.scalar import simplify
+from pyto.ir.scalar import KnownRanges, simplify
 from pyto.target import DEFAULT_CHIP
 
 
@@ -62,12 +62,13 @@ class Writer:
         self.names = names_of(function)
         self.lines: list[str] = []
         self.depth = 1
-        self.ranges: dict[Var, Range] = {
+        dims: dict[Var, Range] = {
             p.var: (Const(0 if p.var.type.dtype.kind == "u" else 1), None)  # no kernel starts with a dim of 0
             for p in function.params
             if isinstance(p.var.type, ScalarType)
             and (p.var.name in function.attrs.get("dims", ()) or p.var.type.dtype.kind == "u")
         }
+        self.ranges: dict[Var, Range] = KnownRanges(dims)
         self.ranges |= {v: (Const(0), None) for v in function.body.params}
         self.ranges |= {v: (Const(0), Const(1)) for v in function.body.params[2:]}
         self.printer = ScalarPrinter(self.ranges)

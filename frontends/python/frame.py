@@ -27,7 +27,7 @@ from pyto.frontends.python.values import (
 from pyto.ir.builder import Builder
 from pyto.ir.nodes import FP32, INDEX, Const, DType, Expr, Loc, Op, Param, ScalarType, TensorType, TileType, Type, Var
 from pyto.ir.ops import OPS, OpError
-from pyto.ir.scalar import apply, substitute, variables, wrapped
+from pyto.ir.scalar import KnownRanges, apply, substitute, variables, wrapped
 from pyto.language.annotations import DynVar
 from pyto.language.jit import JitFunction
 
@@ -50,7 +50,7 @@ class Session:
     constants: dict[str, Any] = field(default_factory=dict)
     constants_read: set[str] = field(default_factory=set)
     builder: Builder = field(default_factory=Builder)
-    ranges: dict[Var, Bounds] = field(default_factory=dict)
+    ranges: dict[Var, Bounds] = field(default_factory=KnownRanges)
     lets: dict[Var, Expr] = field(default_factory=dict)
     dims: dict[str, Var] = field(default_factory=dict)
     directions: dict[Var, str] = field(default_factory=dict)

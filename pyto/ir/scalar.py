@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -175,6 +176,35 @@ Linear = tuple[dict[Expr, int], int]
 Ranges = Mapping[Var, tuple[Expr | None, Expr | None]]
 
 
+class KnownRanges(dict[Var, tuple["Expr | None", "Expr | None"]]):
+    """Ranges that remember what `simplify` made of expressions, until one of them changes."""
+
+    def __init__(self, known: Ranges | None = None) -> None:
+        super().__init__(known or {})
+        self.simplified: dict[Expr, Expr] = {}
+
+    def __setitem__(self, var: Var, limits: tuple[Expr | None, Expr | None]) -> None:
+        self.simplified.clear()
+        super().__setitem__(var, limits)
+
+    def setdefault(self, var: Var, limits: Any = None) -> Any:
+        self.simplified.clear()
+        return super().setdefault(var, limits)
+
+    def update(self, *others: Any, **more: Any) -> None:
+        self.simplified.clear()
+        super().update(*others, **more)
+
+    def pop(self, *args: Any) -> Any:
+        self.simplified.clear()
+        return super().pop(*args)
+
+    def __ior__(self, other: Any) -> KnownRanges:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+
+@functools.lru_cache(maxsize=1 << 14)
 def linear(expr: Expr) -> Linear:
     """`expr` as integer coefficients over atoms (variables and non-linear terms) plus a constant."""
     if isinstance(expr, Const) and isinstance(expr.value, int):
@@ -286,6 +316,15 @@ def simplify(expr: Expr, ranges: Ranges) -> Expr:
     """`expr` with linear parts collected, exact divisions taken and `min`/`max` decided where `ranges` decide them."""
     if not isinstance(expr, Apply):
         return expr
+    if not isinstance(ranges, KnownRanges) or expr.dtype.kind == "f":  # 0.0 and -0.0 are equal and not the same
+        return _simplify(expr, ranges)
+    found = ranges.simplified.get(expr)
+    if found is None:
+        found = ranges.simplified[expr] = _simplify(expr, ranges)
+    return found
+
+
+def _simplify(expr: Apply, ranges: Ranges) -> Expr:
     args = tuple(simplify(a, ranges) for a in expr.args)
     out = apply(expr.op, *args, dtype=expr.dtype)
     if not isinstance(out, Apply) or out.dtype.kind not in "iub":

@@ -24,7 +24,7 @@ from pyto.ir.nodes import (
 )
 from pyto.ir.ops import OPS
 from pyto.ir.ranges import Range, index_range, let_range
-from pyto.ir.scalar import simplify, substitute
+from pyto.ir.scalar import KnownRanges, simplify, substitute
 
 
 def simplify_type(t: Type, ranges: Mapping[Var, Range]) -> Type:
@@ -59,7 +59,7 @@ class Rewriter:
         self.names = names_of(function)
         self.handlers = dict(handlers or {})
         self.env: dict[Var, Expr] = {}
-        self.ranges: dict[Var, Range] = {d: (Const(0), None) for d in function.dims}
+        self.ranges: dict[Var, Range] = KnownRanges({d: (Const(0), None) for d in function.dims})
         self.ranges |= {
             p.var: (Const(0), None) for p in function.params if p.var.name in function.attrs.get("dims", ())
         }
