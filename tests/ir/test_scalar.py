@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyto.ir.nodes import INDEX, Apply, Const, Expr, ScalarType, Var
-from pyto.ir.scalar import apply, bound, evaluate, linear, rebuild, simplify
+from pyto.ir.scalar import KnownRanges, apply, bound, evaluate, linear, rebuild, simplify
 
 X, Y, B = (Var(n, ScalarType(INDEX)) for n in ("x", "y", "B"))
 RANGES = {X: (Const(0), B - 1), Y: (Const(0), Const(7)), B: (Const(1), None)}
@@ -58,3 +58,19 @@ def test_tail_of_a_strided_loop_is_at_least_one() -> None:
 def test_exact_division() -> None:
     assert simplify((X * 64 + 5) // 64, RANGES) == X
     assert simplify((X * 64 + Y) % 64, RANGES) == Y
+
+
+def test_what_was_simplified_is_forgotten_when_a_range_changes() -> None:
+    ranges = KnownRanges({B: (Const(0), None)})
+    expr = apply("min", Const(16), B)
+    assert simplify(expr, ranges) == expr
+    for change, left in (
+        (lambda: ranges.__setitem__(B, (Const(16), None)), Const(16)),
+        (lambda: ranges.update({B: (Const(0), Const(8))}), B),
+        (lambda: ranges.pop(B), expr),
+        (lambda: ranges.__ior__({B: (Const(16), None)}), Const(16)),
+        (lambda: ranges.pop(B), expr),
+        (lambda: ranges.setdefault(B, (Const(0), Const(3))), B),
+    ):
+        change()
+        assert simplify(expr, ranges) == left
