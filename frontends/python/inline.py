@@ -14,6 +14,9 @@ from pyto.frontends.python.frame import Frame
 from pyto.frontends.python.signature import bind_parameter, parameters_of
 from pyto.frontends.python.source import locate
 from pyto.frontends.python.statements import region, run
+from pyto.frontends.python.values import describe, is_tensor
+from pyto.ir.nodes import Expr
+from pyto.ir.scalar import variables
 from pyto.language.jit import JitFunction
 
 MAX_DEPTH = 64
@@ -49,7 +52,9 @@ def call_with(frame: Frame, callee: JitFunction, given: Given, node: ast.Call) -
     inner.nested = 0
     errors = len(frame.session.errors)
     if callee.kind == "incore" and frame.session.region is None:
+        before = frozenset(frame.session.builder.names.used)
         region(inner, function.body, (callee.name, function), function, whole=True)
+        _check_returned(frame, inner, before, node)
     else:
         run(inner, function.body)
     if len(frame.session.errors) > errors and inner.returned is None:
@@ -65,6 +70,19 @@ def call_with(frame: Frame, callee: JitFunction, given: Given, node: ast.Call) -
             f"return {name}, and assign what the call returns",
         )
     return inner.returned
+
+
+def _check_returned(frame: Frame, inner: Frame, before: frozenset[str], node: ast.Call) -> None:
+    """What a region made ends with it, tensors excepted."""
+    returned = inner.returned if isinstance(inner.returned, (tuple, list)) else (inner.returned,)
+    for value in returned:
+        if isinstance(value, Expr) and not is_tensor(value) and any(v.name not in before for v in variables(value)):
+            raise frame.error(
+                "bad-return",
+                f"{inner.function.name} returns {describe(value)} of its region, which ends with it",
+                node,
+                "store it to a tensor, and read that where it is needed",
+            )
 
 
 def _bind(

@@ -383,6 +383,18 @@ def submits_nothing(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64],
     y, _t = pl.submit(x, y)
 
 
+@pl.jit.incore
+def first_of(x: pl.Tensor):
+    return pl.read(x, [0, 0])
+
+
+@pl.jit
+def scalar_of_a_region(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
+    s = first_of(x)
+    with pl.at(level=CORE):
+        y[:] = x * s
+
+
 @pytest.mark.parametrize(
     ("kernel", "id"),
     [
@@ -392,6 +404,7 @@ def submits_nothing(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64],
         (view_as_tile, "operand-kind"),
         (submits_nothing, "bad-argument"),
         (tile_of_numbers, "op-dtype"),
+        (scalar_of_a_region, "bad-return"),
     ],
 )
 def test_refused(kernel: Any, id: str) -> None:
