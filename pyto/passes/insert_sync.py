@@ -6,7 +6,7 @@ joined where that stays right, and whatever turns out to be implied by others is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from pyto.errors import InternalError
 from pyto.ir.nodes import Apply, Block, Const, Expr, Function, Op, Program, View
 from pyto.ir.scalar import apply
 from pyto.passes.ordering import Conflict, Order, Plan
-from pyto.passes.trace import Path, Sync, Trace, blocks_of, rotating_loop
+from pyto.passes.trace import Path, Sync, Trace, blocks_of, crossing, rotating_loop
 from pyto.target import EVENT_IDS, FRACTAL, MMAD_BARRIER_FRACTALS
 
 
@@ -56,7 +56,7 @@ class _Planner:
             self._thin()
         return self.function.with_(body=self._emit(self.function.body, ()))
 
-    def _take(self, plan: Plan, changed: Iterable[Path]) -> bool:
+    def _take(self, plan: Plan, changed: Sequence[Path]) -> bool:
         """Changes to a plan that orders everything."""
         if not self.order.holds(plan, changed):
             return False
@@ -143,6 +143,9 @@ class _Planner:
             for s in self.plan.syncs:
                 if (*s.block, s.after) == here:
                     ops.append(_flag("set_flag", s, _slot_id(s), op))
+            for s in self.plan.syncs:
+                if s.block == here and (left := crossing(s, self.trace.breaks)) is not None:
+                    ops.append(_flag("set_flag" if left else "wait_flag", s, _slot_id(s), op))
             for s in homes:
                 ops += [_flag("wait_flag", s, Const(s.event + n), op) for n in range(s.slots)]
         return Block(block.params, tuple(ops))

@@ -8,14 +8,14 @@ what was known there under the last good plan, and ends where it knows the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from pyto.ir.nodes import View
 from pyto.passes.pairs import carrying_loop, pairs_of
-from pyto.passes.trace import PIPES, Leaf, Path, Step, Sync, Trace, slot_number
+from pyto.passes.trace import PIPES, Leaf, Path, Step, Sync, Trace, crossing, slot_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +104,13 @@ class Order:
         run.go(0)
         return run.result()
 
-    def holds(self, plan: Plan, changed: Iterable[Path]) -> bool:
+    def holds(self, plan: Plan, changed: Sequence[Path]) -> bool:
         """Whether `plan` orders everything; `changed` are the items where it differs from the last good plan.
 
         A plan that does is the last good one from then on.
         """
-        spans = [self.span[path] for path in changed if path in self.span]
+        whiles = (path[:-1] for path in changed if path[:-1] in self.trace.breaks)
+        spans = [self.span[path] for path in (*changed, *whiles) if path in self.span]
         run, start, end = _Run(self, plan, False), 0, len(self.steps)
         if spans and self.marks:
             end = max(last for _, last in spans)
@@ -153,6 +154,10 @@ class _Run:
         for s in plan.syncs:
             self.before.setdefault((*s.block, s.before), []).append((s, False, False))
             self.after.setdefault((*s.block, s.after), []).append((s, True, False))
+        for s in plan.syncs:
+            left = crossing(s, order.trace.breaks)
+            if left is not None:
+                self.after.setdefault(s.block, []).append((s, left, False))
         for s in plan.syncs:
             if s.carried:
                 self.before.setdefault(s.home, []).append((s, True, True))

@@ -5,7 +5,7 @@ Loops are unrolled just far enough for every slot of a rotated buffer to come ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyto.ir.nodes import (
@@ -114,6 +114,30 @@ def blocks_of(op: Op, path: Path) -> list[tuple[Block, Path]]:
     return [(block, path) for block in op.blocks]
 
 
+def breaks_of(function: Function) -> dict[Path, int]:
+    """The position of the `break` in the block of each `while`, by the block's path."""
+    found: dict[Path, int] = {}
+
+    def visit(block: Block, path: Path) -> None:
+        for i, op in enumerate(block.ops):
+            if op.name == "break":
+                found[path] = i
+            for inner, at in blocks_of(op, (*path, i)):
+                visit(inner, at)
+
+    visit(function.body, ())
+    return found
+
+
+def crossing(sync: Sync, breaks: Mapping[Path, int]) -> bool | None:
+    """Whether a set (True) or a wait (False) has to follow the `while` whose `break` stands between the two: the last
+    iteration ends there. None if it ends behind both or before both."""
+    at = breaks.get(sync.block)
+    if at is None or (sync.after < at) == (sync.before < at):
+        return None
+    return sync.before < at
+
+
 def leaves(function: Function) -> list[Leaf]:
     found: list[Leaf] = []
 
@@ -164,6 +188,7 @@ class Trace:
         self.by_path = {leaf.path: leaf for leaf in self.leaves}
         self.buffers = {op.result: op for op in function.body.ops if op.name == "alloc"}
         self.slots = {b: op.attrs["slots"] for b, op in self.buffers.items()}
+        self.breaks = breaks_of(function)
         self._overlaps: dict[Key, list[Key]] = {}
         self.shared_tensors = self._shared_tensors()
         self.steps = list(self._run(function.body, (), {}))
@@ -202,8 +227,10 @@ class Trace:
                     written.add(tensor)
         return {t for t in written if count[t] > 1}
 
-    def _run(self, block: Block, path: Path, env: dict[Var, int]) -> Iterator[Step]:
-        for i, op in enumerate(block.ops):
+    def _run(
+        self, block: Block, path: Path, env: dict[Var, int], start: int = 0, stop: int | None = None
+    ) -> Iterator[Step]:
+        for i, op in enumerate(block.ops[start:stop], start):
             here = (*path, i)
             if op.name in LOOPS:
                 yield Step("before", here, env)
@@ -227,12 +254,17 @@ class Trace:
 
     def _loop(self, op: Op, here: Path, env: dict[Var, int]) -> Iterator[Step]:
         """Its iterations; it may end before any that is not certain to come."""
-        certain, forks = _certain_trips(op), 0
-        for n in range(self._trips(op)):
+        certain, forks, trips = _certain_trips(op), 0, self._trips(op)
+        leaves = self.breaks.get(here, 0)
+        for n in range(trips + (op.name == "while")):
+            inside = {**env, op.blocks[0].params[0]: n}
+            yield from self._run(op.blocks[0], here, inside, 0, leaves)  # a `while` always comes to its `break`
+            if n == trips:
+                break
             if n >= certain:
                 yield Step("fork", here, env)
                 forks += 1
-            yield from self._run(op.blocks[0], here, {**env, op.blocks[0].params[0]: n})
+            yield from self._run(op.blocks[0], here, inside, leaves)
         for _ in range(forks):
             yield Step("other", here, env)
             yield Step("join", here, env)

@@ -218,3 +218,15 @@ def block_of_the_matrix(x: pl.Tensor[[N, 64], pl.FP32], y: pl.InOut[pl.Tensor[[N
             if i != j:
                 with pl.at(level=CORE):
                     y[i : i + 8, j : j + 16] = x[i : i + 8, j : j + 16] + 1.0
+
+
+@pl.jit
+def halves_until_small(x: Rows, limit: pl.Scalar[pl.FP32], y: pl.InOut[Rows]):
+    for b in pl.parallel(0, N, 1):
+        with pl.at(level=CORE):
+            row = x[b : b + 1, :]
+            turns = 0
+            while pl.read(row, [0, 0]) > limit:  # read before the condition, written behind it
+                row = row * 0.5
+                turns += 1
+            y[b : b + 1, :] = row + turns

@@ -154,6 +154,12 @@ def _matrix(rng: Any, n: int) -> Example:
     return {"x": x}, {"y": y}, {"y": np.where(i != j, x + 1, y)}
 
 
+def _halves(rng: Any, n: int) -> Example:
+    x, y = np.abs(_rows(rng, n)) * 8, _rows(rng, n)
+    turns = np.maximum(0, np.ceil(np.log2(x[:, :1].astype(float) / 0.75)))
+    return {"x": x, "limit": 0.75}, {"y": y}, {"y": x * 0.5**turns + turns}
+
+
 SIZES = [(1,), (2,), (7,), (30,)]
 MAKERS: dict[str, tuple[Callable[..., Example], list[tuple[Any, ...]]]] = {
     "both_branches": (_both, [(0,), (1,)]),
@@ -172,6 +178,7 @@ MAKERS: dict[str, tuple[Callable[..., Example], list[tuple[Any, ...]]]] = {
     "maybe_no_turn": (_no_turn, [(0,), (1,), (8,)]),
     "nested_branches": (_nested, [(1, 1), (1, 0), (0, 6), (0, 0), (-3, 2)]),
     "float_scalars": (_floats, SIZES),
+    "halves_until_small": (_halves, SIZES),
     "block_of_the_matrix": (_matrix, [(8,), (64,), (100,)]),
 }
 
