@@ -24,6 +24,7 @@ MODULES = (
     "gemm_by_hand",
     "mixed_gemm",
     "sim_gemm",
+    "suite",
 )
 
 
