@@ -18,6 +18,9 @@ from pyto.passes.pairs import carrying_loop, pairs_of
 from pyto.passes.trace import PIPES, Leaf, Path, Step, Sync, Trace, crossing, slot_number
 
 
+STRIDE = 4  # items from one kept state of a run to the next: copies against steps run again
+
+
 @dataclass(frozen=True, eq=False)
 class Conflict:
     """`second` may start before `first` has ended. `loop` is the depth of the loop that carries it, or None."""
@@ -88,7 +91,9 @@ class Order:
         self.ops = [step for step in trace.steps if step.kind == "op"]
         self.pairs = pairs_of(trace)
         self.waits: dict[tuple[int, Sync, int], int] = {}  # the numbers of waits: by step, event and slot
-        self.marks: dict[int, _Mark] = {}  # the last good plan's run, before each item
+        self.marks: dict[int, _Mark] = {}  # the last good plan's run, before some of the items
+        befores = [i for i, step in enumerate(trace.steps) if step.kind == "before"]
+        self.stops = frozenset(befores[::STRIDE])
 
     @cached_property
     def span(self) -> dict[Path, tuple[int, int]]:
@@ -194,7 +199,7 @@ class _Run:
             if step.kind == "op":
                 self.op(step)
             elif step.kind == "before":
-                if changed is not None:
+                if changed is not None and i in self.order.stops:
                     if i > changed and i in old and self._as(old[i]):
                         return i
                     self.marks[i] = self.mark()
