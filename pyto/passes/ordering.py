@@ -17,7 +17,6 @@ from pyto.ir.nodes import View
 from pyto.passes.pairs import carrying_loop, pairs_of
 from pyto.passes.trace import PIPES, Leaf, Path, Step, Sync, Trace, crossing, slot_number
 
-
 STRIDE = 4  # items from one kept state of a run to the next: copies against steps run again
 
 
