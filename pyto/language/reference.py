@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyto.ir.nodes import BF16, BOOL, FP16, FP32, INT8, INT16, INT32, UINT8, UINT16, UINT32, DType
-from pyto.ir.ops import CAST_PAIRS, OPS, OpDef
+from pyto.ir.ops import CAST_PAIRS, CUBE_INPUTS, OPS, OpDef
+from pyto.language.vocabulary import INTRINSICS
 
 PATH = Path(__file__).resolve().parents[2] / "docs" / "ops.md"
 COLUMNS = (FP32, FP16, BF16, INT32, INT16, INT8, UINT32, UINT16, UINT8, BOOL)
@@ -84,7 +85,21 @@ def generate() -> str:
     out += [*_casts(), "", "## Reference", ""]
     for title, ops in _grouped():
         out += [f"### {title} ", "", *(_entry(op) for op in ops), ""]
+    out += _others()
     return "\n".join(line.rstrip() for line in out).rstrip("\n") + "\n"
+
+
+def _others() -> list[str]:
+    """All other functions of `pl` that are not refused."""
+    shown = {op.name for _, ops in _grouped() for op in ops} | {"cast"}
+    rest = sorted(n for n, i in INTRINSICS.items() if n not in shown and not i.refused)
+    cube = ", ".join(f"{a} to {b}" for a, b in CUBE_INPUTS.items())
+    note = (
+        f"Products multiply {cube}. Moving, sorting, gathering and the rest take what their tiles and tensors hold; "
+        "an element type that one does not take is refused with `op-dtype`, which names those that it does."
+    )
+    lines = [f"- `{n}({INTRINSICS[n].signature})`: {INTRINSICS[n].__doc__}" for n in rest]
+    return ["### Products, memory, order, loops and scalars", "", note, "", *lines]
 
 
 def _entry(op: OpDef) -> str:
