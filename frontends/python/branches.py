@@ -66,12 +66,6 @@ class _Join:
         found = substitute(expr, inner)
         return found if all(v.name in self.outside for v in variables(found)) else None
 
-    def of_loops(self, extent: Expr) -> bool:
-        """Whether an extent follows from indices of loops: a tail is one, whatever `if` is around it."""
-        session = self.frame.session
-        found = variables(substitute(extent, session.lets))
-        return all(v in session.indices or v in session.dims.values() for v in found)
-
     def value(self, name: str, a: Any, b: Any) -> Any:
         """What `name` is after the `if`, from what it is at the end of either branch."""
         line, said = self.node.lineno, "what the function returns" if name == RETURNED else name
@@ -120,8 +114,6 @@ class _Join:
             if same is None or same != self.known_outside(b):
                 same = self.add(f"{name}_{hint}", ScalarType(INDEX), a, b)
                 self.frame.session.ranges[same] = (Const(0), Const(size))
-                if self.of_loops(a) and self.of_loops(b):
-                    self.frame.session.indices.add(same)
             valid.append(same)
         return self.add(name, replace(x.type, valid=(valid[0], valid[1])), x, y)
 

@@ -121,6 +121,8 @@ def _gm_window(leaf: Leaf) -> list[tuple[Expr, int]]:
 def _disjoint(first: Leaf, at: dict[Var, int], second: Leaf, env: dict[Var, int]) -> bool:
     """Whether two accesses to one tensor cannot touch, by an axis along which their windows are known to lie apart."""
     depth = carrying_loop(first, at, second, env)
+    if depth is not None and second.loops[depth].name != "for":
+        return False  # nothing is known of how far the iterations of a `while` lie apart
     for (a, size_a), (b, size_b) in zip(_gm_window(first), _gm_window(second)):
         fa, fb = linear(_expand(a, first)), linear(_expand(b, second))
         if depth is None:

@@ -230,3 +230,15 @@ def halves_until_small(x: Rows, limit: pl.Scalar[pl.FP32], y: pl.InOut[Rows]):
                 row = row * 0.5
                 turns += 1
             y[b : b + 1, :] = row + turns
+
+
+@pl.jit
+def counts_down(c: pl.InOut[pl.Tensor[[8], pl.INT32]], y: pl.InOut[Rows]):
+    with pl.at(level=CORE):
+        a, b, step = 0, 1, 64
+        while pl.read(c, [0]) > 0:  # both read and written by every iteration
+            pl.write(c, [0], pl.read(c, [0]) - 1)
+            y[0:1, :] = y[0:1, :] + 1.0
+            a, b = b, a + b
+            step = step + a
+        y[1:2, :] = y[1:2, :] + a + step

@@ -160,6 +160,19 @@ def _halves(rng: Any, n: int) -> Example:
     return {"x": x, "limit": 0.75}, {"y": y}, {"y": x * 0.5**turns + turns}
 
 
+def _down(rng: Any, turns: int) -> Example:
+    y, c = _rows(rng, 2), np.array([turns, *range(7)], np.int32)
+    a, b, step = 0, 1, 64
+    for _ in range(turns):
+        a, b = b, a + b
+        step += a
+    want, after = y.copy(), c.copy()
+    want[0] += turns
+    want[1] += a + step
+    after[0] = 0
+    return {}, {"c": c, "y": y}, {"c": after, "y": want}
+
+
 SIZES = [(1,), (2,), (7,), (30,)]
 MAKERS: dict[str, tuple[Callable[..., Example], list[tuple[Any, ...]]]] = {
     "both_branches": (_both, [(0,), (1,)]),
@@ -179,6 +192,7 @@ MAKERS: dict[str, tuple[Callable[..., Example], list[tuple[Any, ...]]]] = {
     "nested_branches": (_nested, [(1, 1), (1, 0), (0, 6), (0, 0), (-3, 2)]),
     "float_scalars": (_floats, SIZES),
     "halves_until_small": (_halves, SIZES),
+    "counts_down": (_down, [(0,), (1,), (5,)]),
     "block_of_the_matrix": (_matrix, [(8,), (64,), (100,)]),
 }
 

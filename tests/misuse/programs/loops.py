@@ -335,14 +335,3 @@ def valid_shape_in_loop(x: pl.InOut[pl.Tensor[[8, B], pl.FP32]]):
 #       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ loop-carried: the valid shape of acc changes between iterations: it depends on i
             acc = acc + x[:, i : i + 64]
         x[:, 0:64] = acc
-
-
-@pl.jit
-def valid_shape_in_a_branch_of_a_loop(x: pl.InOut[pl.Tensor[[8, B], pl.FP32]], n: pl.Scalar[pl.INT32]):
-    with pl.at(level=CORE):
-        acc = pl.full([8, 64], dtype=pl.FP32, value=0.0)
-        for i in pl.range(0, B, 64):
-#       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ loop-carried: the valid shape of acc changes between iterations
-            if i != n:
-                acc = acc + x[:, i : i + 64]
-        x[:, 0:64] = acc
