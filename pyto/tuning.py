@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pyto import compiler, runtime
 from pyto.build.cache import cache_dir, hash_key
@@ -18,7 +19,9 @@ from pyto.language.autotune import AutotunedFunction
 from pyto.language.jit import JitFunction
 
 RUNS = 3
-_chosen: dict[tuple[int, tuple[int, ...], str], JitFunction] = {}
+# What this process knows of a kernel: its first configuration that compiles, and the best by dims and toolchain.
+_first: MutableMapping[AutotunedFunction, JitFunction] = WeakKeyDictionary()
+_chosen: MutableMapping[AutotunedFunction, dict[tuple[tuple[int, ...], str], JitFunction]] = WeakKeyDictionary()
 
 
 def _copied(value: Any) -> Any:
@@ -39,18 +42,19 @@ def _seconds(program: runtime.Program, args: Sequence[Any], kwargs: Mapping[str,
 
 def choose(function: AutotunedFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -> JitFunction:
     toolchain = runtime.toolchain_for(tuple(args))
-    first = _first(function)
+    first = _first.get(function)
+    if first is None:
+        first = _first[function] = _first_that_compiles(function)
     plan = compiler.load(first, toolchain).plan
     dims = tuple(plan.bind(plan.order(tuple(args), dict(kwargs))).dims)
-    key = id(function), dims, toolchain
-    found = _chosen.get(key)
+    chosen = _chosen.setdefault(function, {})
+    found = chosen.get((dims, toolchain))
     if found is None:
-        found = _chosen[key] = _remembered(function, first, dims, toolchain, args, kwargs)
+        found = chosen[dims, toolchain] = _remembered(function, first, dims, toolchain, args, kwargs)
     return found
 
 
-def _first(function: AutotunedFunction) -> JitFunction:
-    """The first configuration that compiles."""
+def _first_that_compiles(function: AutotunedFunction) -> JitFunction:
     refused: CompileError | None = None
     for candidate in function.candidates:
         try:

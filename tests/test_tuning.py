@@ -47,6 +47,14 @@ def test_the_best_is_chosen_and_remembered(cache: Path, monkeypatch: pytest.Monk
     assert scaled.best(x, y) == best
 
 
+def test_a_known_choice_compiles_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = np.ones((40, 128), np.float32), np.zeros((40, 128), np.float32)
+    scaled(x, y)
+    monkeypatch.setattr(compiler, "lower", None)
+    scaled(x, y)
+    assert (y == 4).all()
+
+
 def test_a_broken_memory_of_choices_is_measured_again(cache: Path) -> None:
     x, y = np.ones((40, 128), np.float32), np.zeros((40, 128), np.float32)
     best = scaled.best(x, y)
