@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import Any
 
 from pyto import __version__
@@ -29,7 +28,7 @@ def generate(program: Program, chip: Chip = DEFAULT_CHIP) -> tuple[dict[str, str
         kernels.append(
             {"name": kernel_name(program, name), "params": params, "type": kernel_type(parts), "parts": calls}
         )
-    source = comment(PurePath(program.host.loc.file).name) if program.host.loc else "IR"
+    source = comment(program.host.loc.name) if program.host.loc else "IR"
     common = {"name": program.name, "version": __version__, "source": source, "chip": chip.name}
     env = environment()
     sources = {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from pyto.codegen.ascendc.vector import rows_of
 from pyto.codegen.ascendc.writer import Writer, tile_ctype
 from pyto.ir.infer_data import PAIR, PATTERNS, SORTED
 from pyto.ir.nodes import BF16, INT16, INT32, Const, DType, Expr, Op, View, const
@@ -34,15 +35,6 @@ def _step(view: View) -> int:
 
 def _as(text: str, have: DType, ctype: str) -> str:
     return text if tile_ctype(have) == ctype else f"{text}.ReinterpretCast<{ctype}>()"
-
-
-def _rows(w: Writer, view: View) -> Iterator[Expr]:
-    if view.shape[0] == 1:
-        yield Const(0)
-        return
-    r = w.fresh("r")
-    with w.loop(r, Const(0), view.valid[0], Const(1)):
-        yield r
 
 
 def _spans(w: Writer, total: Expr, most: int, hint: str = "i") -> Iterator[tuple[Expr, Expr]]:
@@ -194,7 +186,7 @@ def sort32(w: Writer, op: Op) -> None:
     assert isinstance(dst, View) and isinstance(src, View) and isinstance(index, View)
     groups = src.shape[1] // SORTED
     together = all(_dense(v) and v.valid[1] == const(v.shape[1]) for v in (dst, src, index))
-    for r in [Const(0)] if together else _rows(w, dst):
+    for r in [Const(0)] if together else rows_of(w, dst):
         total = dst.valid[0] * groups if together else const(groups)
         for first, count in _spans(w, total, MAX_REPEAT):
             moved = first * SORTED
@@ -205,7 +197,7 @@ def sort32(w: Writer, op: Op) -> None:
 def mrgsort(w: Writer, op: Op) -> None:
     dst, *lists = op.args
     assert isinstance(dst, View)
-    for r in _rows(w, dst):
+    for r in rows_of(w, dst):
         if op.attrs.get("block_len") is None:
             _merge(w, w.at(dst, r), [(w.at(v, r), v.shape[1] // PAIR) for v in lists if isinstance(v, View)], 1)
             continue
@@ -253,7 +245,7 @@ def gather_mask(w: Writer, op: Op) -> None:
     step, _ = PATTERNS[op.attrs["pattern"]]
     # Rows come side by side, so that all of them are one call where the rows of the result lie like that.
     together = dst.shape[0] == 1 or (_dense(dst) and src.shape[1] % step == 0 and src.valid[1] == const(src.shape[1]))
-    for r in [Const(0)] if together else _rows(w, dst):
+    for r in [Const(0)] if together else rows_of(w, dst):
         repeats = src.valid[0] if together and dst.shape[0] > 1 else const(1)
         target = _as(w.at(dst, r), dst.dtype, target_type)
         _take(w, target, w.at(src, r), str(op.attrs["pattern"]), w.text(src.valid[1]), w.text(repeats), _step(src))
@@ -282,7 +274,7 @@ def gather_bytes(w: Writer, op: Op) -> None:
     together = flat and _dense(dst) and _dense(offsets)
     most = MAX_REPEAT * (REPEAT // size)
     base = _slot(w, src) + src.row * src.pitch + src.col
-    for r in [Const(0)] if together else _rows(w, dst):
+    for r in [Const(0)] if together else rows_of(w, dst):
         count = dst.valid[0] * dst.valid[1] if together else dst.valid[1]
         longest = dst.shape[0] * dst.shape[1] if together else dst.shape[1]
         spans = _spans(w, count, most) if longest > most else iter([(Const(0), count)])
@@ -303,7 +295,7 @@ def gatherb(w: Writer, op: Op) -> None:
     eights = offsets.shape[1] // 8
     per_call = 8 * BLOCK // dst.dtype.bytes
     together = dst.shape[0] > 1 and dst.pitch == dst.shape[1] and offsets.pitch == offsets.shape[1]
-    for r in [Const(0)] if together else _rows(w, dst):
+    for r in [Const(0)] if together else rows_of(w, dst):
         total = dst.valid[0] * eights if together else const(eights)
         for first, count in _spans(w, total, MAX_REPEAT):
             target = _as(w.at(dst, r, first * per_call), dst.dtype, "uint32_t")

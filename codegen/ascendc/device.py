@@ -134,8 +134,7 @@ class _Body:
             return
         self.said = loc.file, loc.line
         text = (source_line(loc.file, loc.line) or "").strip()
-        name = loc.file.replace("\\", "/").rsplit("/", 1)[-1]
-        self.w.line(comment(f"// {name}:{loc.line}: {text}"))
+        self.w.line(comment(f"// {loc.name}:{loc.line}: {text}"))
 
     def do_alloc(self, op: Op) -> None:
         t = op.result.type

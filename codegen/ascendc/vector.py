@@ -67,7 +67,8 @@ def _chunks(w: Writer, view: View, width: int) -> Iterator[tuple[Expr, int]]:
         yield Const(whole * width), cols % width
 
 
-def _rows(w: Writer, view: View) -> Iterator[Expr]:
+def rows_of(w: Writer, view: View) -> Iterator[Expr]:
+    """The rows of a view: a loop around what is written, unless there is one alone."""
     if view.shape[0] == 1:
         yield Const(0)
         return
@@ -118,7 +119,7 @@ def _each(w: Writer, api: str, dst: View, sources: Sequence[View], extra: Sequen
         return
     width = lanes(*views)
     if _rows_first(dst, sources, width):
-        for r in _rows(w, dst):
+        for r in rows_of(w, dst):
             w.statement("counted", api, [*(w.at(v, r) for v in views), *extra], w.text(dst.valid[1]))
         return
     for c, mask in _chunks(w, dst, width):
@@ -156,7 +157,7 @@ def row_expand(w: Writer, op: Op) -> None:
             operands = [w.at(dst, 0, c), w.at(a, 0, 0 if copies else c), w.at(b)]
             w.statement("binary", api, operands, mask, w.text(dst.valid[0]), blocks, [step(dst), step(a), 1])
         return
-    for r in _rows(w, dst):
+    for r in rows_of(w, dst):
         whole = apply("floordiv", dst.valid[1], Const(width))
         for first, repeats in _repeats(w, whole):
             at = first * width
@@ -194,14 +195,14 @@ def col_expand(w: Writer, op: Op) -> None:
             steps = [step(dst), 0 if copies else step(a), 0]
             w.statement("binary", api, operands, mask, w.text(dst.valid[0]), [1, 1, 1], steps)
         return
-    for r in _rows(w, dst):
+    for r in rows_of(w, dst):
         w.statement("counted", api, [w.at(dst, r), w.at(a, 0 if copies else r), w.at(b)], w.text(dst.valid[1]))
 
 
 def full(w: Writer, op: Op) -> None:
     dst, value = op.args
     assert isinstance(dst, View)
-    rows = range(1) if dst.shape[1] == 1 or dst.pitch == dst.shape[1] or dst.shape[0] == 1 else _rows(w, dst)
+    rows = range(1) if dst.shape[1] == 1 or dst.pitch == dst.shape[1] or dst.shape[0] == 1 else rows_of(w, dst)
     for r in rows:
         n = const(dst.shape[0] * dst.shape[1]) if isinstance(r, int) else const(dst.shape[1])
         w.statement("counted", "Duplicate", [w.at(dst, r), w.scalar(value, dst.dtype)], w.text(n))
@@ -223,7 +224,7 @@ def whole_reduce(w: Writer, op: Op) -> None:
     if src.shape[0] <= MAX_REPEAT and step(src) <= MAX_REPEAT:
         groups: Iterator[tuple[Expr, Expr]] = iter([(Const(0), src.valid[0])])
     else:
-        groups = ((r, Const(1)) for r in _rows(w, src))
+        groups = ((r, Const(1)) for r in rows_of(w, src))
     for r, repeats in groups:
         s = step(src) if step(src) <= MAX_REPEAT else 8
         w.statement(
@@ -284,7 +285,7 @@ def _copy_lanes(w: Writer, op: Op, dst: View, src: View) -> None:
     if cols == 1 and dst.pitch == 1:
         rows, cols = 1, rows
     together = rows <= MAX_REPEAT and max(step(dst), step(src)) <= MAX_REPEAT
-    for r in [Const(0)] if together or rows == 1 else _rows(w, dst):
+    for r in [Const(0)] if together or rows == 1 else rows_of(w, dst):
         for c in range(0, cols, width):
             across = dst.shape[1] > 1 or rows > 1
             at = [w.at(v, r, c) if across else w.at(v, c) for v in (dst, src)]

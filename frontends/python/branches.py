@@ -12,7 +12,7 @@ from pyto.frontends.python.jumps import RETURNED
 from pyto.frontends.python.liveness import assigned
 from pyto.frontends.python.values import Poison, describe, is_number, is_runtime_scalar, is_tensor, is_tile, to_expr
 from pyto.ir.nodes import BOOL, FP32, INDEX, Block, Const, DType, Expr, Op, ScalarType, TileType, Type, Var, replace
-from pyto.ir.scalar import apply, dtype_of, substitute, variables
+from pyto.ir.scalar import apply, dtype_of, variables
 
 
 def truth(condition: Expr) -> Expr:
@@ -62,8 +62,7 @@ class _Join:
 
     def known_outside(self, expr: Expr) -> Expr | None:
         """An expression in terms of what exists before the `if`."""
-        inner = {k: v for k, v in self.frame.session.lets.items() if k.name not in self.outside}
-        found = substitute(expr, inner)
+        found = self.frame.session.seen_from(expr, self.outside)
         return found if all(v.name in self.outside for v in variables(found)) else None
 
     def value(self, name: str, a: Any, b: Any) -> Any:

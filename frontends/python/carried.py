@@ -20,7 +20,7 @@ from pyto.frontends.python.values import (
     to_expr,
 )
 from pyto.ir.nodes import INDEX, Const, Expr, ScalarType, TileType, Type, Var
-from pyto.ir.scalar import apply, dtype_of, substitute, variables
+from pyto.ir.scalar import apply, dtype_of, variables
 
 
 @dataclass
@@ -44,7 +44,7 @@ def declare(frame: Frame, carried: Sequence[Carried]) -> list[Var]:
     """New names for carried values: parameters of the block, or results of the loop."""
     out: dict[str, Var] = {}
     for c in carried:
-        type, size = c.type, None
+        type = c.type
         if isinstance(type, TileType):
             rows, cols = (v if a is None else out[a.name] for v, a in zip(type.valid, c.axes))
             type = replace(type, valid=(rows, cols))
@@ -52,8 +52,7 @@ def declare(frame: Frame, carried: Sequence[Carried]) -> list[Var]:
         if c.of is not None:
             tile = next(t for t in carried if t.name == c.of[0]).type
             assert isinstance(tile, TileType)
-            size = tile.shape[c.of[1]]
-            frame.session.ranges[var] = (Const(0), Const(size))
+            frame.session.ranges[var] = (Const(0), Const(tile.shape[c.of[1]]))
     return list(out.values())
 
 
@@ -133,11 +132,11 @@ def _next_tile(frame: Frame, c: Carried, end: Var, outside: frozenset[str], node
         if axes[axis] is not None or at_most(have, got, session.ranges):
             valid.append(have)
             continue
-        outer = substitute(got, {k: v for k, v in session.lets.items() if k.name not in outside})
-        if all(v.name in outside for v in variables(outer)):
+        outer = session.seen_from(got, outside)
+        inner = sorted(v.name for v in variables(outer) if v.name not in outside)
+        if not inner:
             valid.append(not_negative(apply("min", have, outer), session.ranges))
             continue
-        inner = sorted(v.name for v in variables(outer) if v.name not in outside)
         if c.type.shape[axis] > 1 and all(v in session.indices for v in variables(outer) if v.name in inner):
             raise frame.error(  # a tail: most of what was accumulated would be lost with its iteration
                 "loop-carried",

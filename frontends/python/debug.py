@@ -67,8 +67,7 @@ def check(frame: Frame, test: Any, test_node: ast.expr, message: Any, node: ast.
     values = {n.id: frame.lookup(n) for n in ast.walk(test_node) if isinstance(n, ast.Name)}
     shown = {n: v for n, v in values.items() if is_runtime_scalar(v)}
     loc = frame.loc(test_node)
-    file = loc.file.replace("\\", "/").rsplit("/", 1)[-1]
-    text = _plain(f"{file}:{loc.line}: assertion failed: {ast.unparse(test_node)}{said}")
+    text = _plain(f"{loc.name}:{loc.line}: assertion failed: {ast.unparse(test_node)}{said}")
     text += "".join(f"{'; ' if i == 0 else ', '}{n} = {{}}" for i, n in enumerate(shown))
     frame.session.builder.append(Op("assert", (truth(test), *shown.values()), (), {"text": text + "\n"}, (), loc))  # type: ignore[arg-type]
 

@@ -90,6 +90,10 @@ class Session:
             return replace(type, valid=(rows, cols))
         return type
 
+    def seen_from(self, expr: Expr, outside: frozenset[str]) -> Expr:
+        """`expr` with the scalars named since `outside` were all the names there, replaced by what they stand for."""
+        return substitute(expr, {k: v for k, v in self.lets.items() if k.name not in outside})
+
     @contextmanager
     def assuming(self, condition: Expr, holds: bool = True) -> Iterator[None]:
         """Parses what runs only where `condition` holds (or does not)."""

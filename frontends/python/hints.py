@@ -45,18 +45,6 @@ def _transpose_view(frame: Frame, node: ast.Call, arguments: Arguments, hint: st
     return Transposed(frame.tile(value, at or node, "tile of pl.tile.transpose_view"))
 
 
-@operation("get_block_num")
-def _get_block_num(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
-    if not frame.session.spmd_counts:
-        raise frame.error(
-            "outside-spmd",
-            "pl.get_block_num() is the number of regions of a pl.spmd, and there is none around it",
-            node,
-            "with pl.spmd(n):",
-        )
-    return frame.session.spmd_counts[-1]
-
-
 @operation("static_print")
 def _static_print(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> None:
     place = frame.loc(node)

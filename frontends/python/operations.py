@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes  # noqa: F401  (numpy learns of bfloat16)
@@ -423,16 +424,22 @@ def _dim(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
     return extent.value if isinstance(extent, Const) else extent
 
 
-@operation("get_block_idx")
-def _get_block_idx(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
-    if not frame.session.spmd_indices:
-        raise frame.error(
-            "outside-spmd",
-            "pl.get_block_idx() is the index of a pl.spmd, and there is none around it",
-            node,
-            "with pl.spmd(n):",
-        )
-    return frame.session.spmd_indices[-1]
+def _of_spmd(name: str, what: str, values: Callable[[Frame], list[Any]]) -> None:
+    def build(frame: Frame, node: ast.Call, arguments: Arguments, hint: str) -> Any:
+        if not values(frame):
+            raise frame.error(
+                "outside-spmd",
+                f"pl.{name}() is {what} of a pl.spmd, and there is none around it",
+                node,
+                "with pl.spmd(n):",
+            )
+        return values(frame)[-1]
+
+    OPERATIONS[name] = build
+
+
+_of_spmd("get_block_idx", "the index", lambda frame: frame.session.spmd_indices)
+_of_spmd("get_block_num", "the number of regions", lambda frame: frame.session.spmd_counts)
 
 
 @operation("static_assert")

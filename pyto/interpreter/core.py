@@ -181,20 +181,6 @@ def _create_tensor(core: Core, op: Op) -> None:
     core.env[op.result.name] = poisoned(tuple(core.value(e) for e in t.shape), t.dtype)
 
 
-@handles(STRUCTURE, "read")
-def _read(core: Core, op: Op) -> None:
-    if not (isinstance(op.args[0], Var) and isinstance(op.args[0].type, TensorType)):
-        from pyto.interpreter.data import read_tile
-
-        read_tile(core, op)
-        return
-    tensor, *index = (core.value(a) for a in op.args)
-    if not all(0 <= i < n for i, n in zip(index, tensor.shape)):
-        raise outside(f"read leaves its tensor: {index} of {list(tensor.shape)}", op)
-    element = tensor[tuple(index)]
-    core.env[op.result.name] = float(element) if op.result.dtype.kind == "f" else int(element)
-
-
 @handles(STRUCTURE, "launch")
 def _launch(core: Core, op: Op) -> None:
     """Every block of the grid, one after the other."""

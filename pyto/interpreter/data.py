@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from pyto.errors import LaunchError
-from pyto.interpreter.core import MACHINE, TILES, Core, handles
+from pyto.interpreter.core import MACHINE, STRUCTURE, TILES, Core, handles, outside
 from pyto.interpreter.machine import _at
 from pyto.ir.infer_data import PAIR, PATTERNS, SORTED
-from pyto.ir.nodes import Op, ScalarType, TileType, Var, View
+from pyto.ir.nodes import Op, TileType, Var, View
 from pyto.ir.scalar import dtype_of
 from pyto.numerics import NUMPY, Array, compute, poisoned
 
@@ -231,11 +231,15 @@ def _scatter_mask(core: Core, op: Op, array: Array, args: Any) -> None:
     array[: len(source), first : first + source.shape[1] * step : step] = source
 
 
-def read_tile(core: Core, op: Op) -> None:
-    """One element of a tile of any stage."""
-    source, row, col = op.args[0], core.value(op.args[1]), core.value(op.args[2])
-    array = _whole(core, source)
-    _inside(op, (row, col), array.shape)
-    element = array[row, col]
-    assert isinstance(op.result.type, ScalarType)
-    core.env[op.result.name] = float(element) if op.result.dtype.kind == "f" else int(element)
+@handles(STRUCTURE, "read")
+def _read(core: Core, op: Op) -> None:
+    """One element of a tensor, or of a tile of any stage."""
+    index = tuple(core.value(a) for a in op.args[1:])
+    if _is_tile(op.args[0]):
+        array = _whole(core, op.args[0])
+        _inside(op, index, array.shape)
+    else:
+        array = core.value(op.args[0])
+        if not all(0 <= i < n for i, n in zip(index, array.shape)):
+            raise outside(f"read leaves its tensor: {list(index)} of {list(array.shape)}", op)
+    core.env[op.result.name] = float(array[index]) if op.result.dtype.kind == "f" else int(array[index])

@@ -26,6 +26,11 @@ class Loc:
     col: int
     end_col: int
 
+    @property
+    def name(self) -> str:
+        """The file's name alone, the same on every machine."""
+        return self.file.replace("\\", "/").rsplit("/", 1)[-1]
+
 
 # --------------------------------------------------------------------------------------------------------------- types
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import PurePath
 from typing import Any
 
 from pyto.ir.nodes import (
@@ -151,7 +150,7 @@ class _Printer:
         """` @file.py:line:first-last`, where wanted: the file's name alone, for the same text anywhere."""
         if not self.locations or loc is None:
             return ""
-        name = PurePath(loc.file).name.replace("\n", " ").replace("@", " ")
+        name = loc.name.replace("\n", " ").replace("@", " ")
         return f" @{name}:{loc.line}:{loc.col}-{loc.end_col}"
 
     def block(self, block: Block, depth: int) -> None:

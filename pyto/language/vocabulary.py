@@ -52,7 +52,7 @@ STRUCTURE = {
 
 _LATER = """
 gather_compare reinterpret_view tri spmd_submit split_aiv print
-assert_ get_subblock_idx extract
+get_subblock_idx extract
 """
 LATER = _LATER.split()
 NEVER = {

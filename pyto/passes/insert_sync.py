@@ -104,7 +104,7 @@ class _Planner:
 
         False if one was left without: a barrier of all pipes now stands in its place, which may make others needless.
         """
-        together = self.order.without_set(self.plan)
+        together = self.order.clashes(self.plan)
         numbered: list[tuple[Sync, Sync]] = []  # as planned, and with its id
         for sync in sorted(self.plan.syncs, key=lambda s: (not s.carried, s.block, s.after, s.before)):
             same = [(s, n) for s, n in numbered if (s.src, s.dst) == (sync.src, sync.dst)]

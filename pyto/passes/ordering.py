@@ -129,7 +129,7 @@ class Order:
         self.marks = {**kept, **run.marks}
         return True
 
-    def without_set(self, plan: Plan) -> set[tuple[Sync, Sync]]:
+    def clashes(self, plan: Plan) -> set[tuple[Sync, Sync]]:
         """Pairs of events (and events by themselves) that must not have one id, for one may be set while the other is
         not waited for yet."""
         run = _Run(self, plan, True, ids=True)
